@@ -134,7 +134,7 @@ cdef inline void scan_row(Ascent* a, const floating[::1] state, const floating[:
 cdef inline void score_row(Ascent* a, const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
                            double t, double rounds, double* averages) noexcept nogil:
     """Compute a row's scores after t rounds, and those by the average over these rounds; 0: there is none."""
-    cdef Py_ssize_t c, j
+    cdef Py_ssize_t c, j, at
     cdef double lag
     scan_row(a, state, data, indices, row)
     compute_scores(a, t)
@@ -142,9 +142,10 @@ cdef inline void score_row(Ascent* a, const floating[::1] state, const floating[
         averages[c] = a.scores[c]
         if rounds > 0.0:
             lag = group_of(a, c).ages * a.sums[c]
-            for j in range(row.lo, row.hi):
-                lag -= data[j] * a.inverse * a.simplex.correction[a.k * column(indices, j, row.lo) + c]
-            averages[c] = (lag - a.p.bias * a.inverse * a.simplex.correction[a.k * a.n_features + c]) / rounds
+            for j in range(row.lo, row.hi + 1):
+                at = a.k * (column(indices, j, row.lo) if j < row.hi else a.n_features) + c
+                lag -= (data[j] if j < row.hi else a.p.bias) * a.inverse * a.simplex.correction[at]
+            averages[c] = lag / rounds
 
 
 cdef inline void select_group(Ascent* a, Py_ssize_t g) noexcept nogil:
@@ -206,19 +207,11 @@ cdef inline void prepare(Ascent* a, floating[::1] state, const floating[::1] dat
 
 # --- steps ---------------------------------------------------------------------------------------------------------------------
 
-cdef inline void move(floating[::1] state, const Ascent* a, Py_ssize_t at, floating change) noexcept nogil:
-    """Move a θ (Euclidean), and the average's sum."""
-    cdef double before = state[at]
-    state[at] += change
-    if a.simplex.correction != NULL:
-        a.simplex.correction[at] += a.simplex.group.ages * (state[at] - before)
-
-
 cdef inline bint take_step(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
                            PassContext* context) noexcept nogil:
     """Take the present group's step; return False if a weight (κ θ, κ = 1/σ) might leave the dtype's range."""
-    cdef Py_ssize_t i, j, c
-    cdef double bound = 0.0, d
+    cdef Py_ssize_t i, j, at
+    cdef double bound = 0.0, d, before
     if a.entropic:
         return step_group(state, &a.simplex, &a.row, a.moves, a.d, a.n_moves)
     for i in range(a.n_moves):
@@ -230,21 +223,22 @@ cdef inline bint take_step(Ascent* a, floating[::1] state, const floating[::1] d
         return False
     context.counters.max_abs_weight = bound
     for i in range(a.n_moves):
-        c, d = a.moves[i], a.d[i] * a.inverse
-        for j in range(row.lo, row.hi):
-            move(state, a, a.k * column(indices, j, row.lo) + c, <floating>(d * data[j]))
-        move(state, a, a.k * a.n_features + c, <floating>(d * a.p.bias))
+        d = a.d[i] * a.inverse
+        for j in range(row.lo, row.hi + 1):
+            at = a.k * (column(indices, j, row.lo) if j < row.hi else a.n_features) + a.moves[i]
+            before = state[at]
+            state[at] += <floating>(d * (data[j] if j < row.hi else a.p.bias))
+            if a.simplex.correction != NULL:
+                a.simplex.correction[at] += a.simplex.group.ages * (state[at] - before)
     return True
 
 
 # --- dual variables ------------------------------------------------------------------------------------------------------------
 
 cdef inline bint takes_all(const Ascent* a, const floating[::1] state, Py_ssize_t n) noexcept nogil:
-    """Return True if the largest α is optimal (entropic): if the dual derivative stays positive up to it.
-
-    For each unit of α it falls by f*'' <= σ (β max|x|)²; and by no more than σ β² Σ x² cosh u / Σ cosh u (unsigned: e^u), whose
-    terms change by factors within e^(±α β max|x|) on the way.
-    """
+    """Return True if the largest α is optimal (entropic): if the dual derivative stays positive up to it, which falls for each
+    unit of α by f*'' <= σ (β max|x|)², and by no more than σ β² Σ x² cosh u / Σ cosh u (unsigned: e^u), whose terms change by
+    factors within e^(±α β max|x|) on the way."""
     cdef Py_ssize_t i, j
     cdef const floating* x = <const floating*>a.row.x
     cdef double bend = a.shared.sigma * a.simplex.rate * a.simplex.rate * a.most, largest = a.size.largest, total = 0.0
@@ -482,15 +476,14 @@ cdef inline void find_step(Ascent* a, const floating[::1] state, Py_ssize_t g, c
                            const PassContext* context) noexcept nogil:
     """Find the step of group g, of which the row's label or target asks something."""
     cdef Py_ssize_t rival
+    cdef bint squared = a.p.trigger == SQUARED_LOSS
     cdef double sign = 1.0 if (g == r.label if a.k > 1 else r.label == 1) else -1.0
     if context.task == REGRESSION:
         sign = 1.0 if r.target - a.scores[0] > 0.0 else -1.0
     a.moves[0], a.d[0] = g, sign
-    if a.p.trigger == ABSOLUTE_LOSS:        # one α, λ = -α x: of the loss c |y - s| the dual gets α y, |α| <= c,
-        straight_step(a, state, 1, sign * r.target, sign * a.scores[0], 0.0)
-    elif a.p.trigger == SQUARED_LOSS:       # of c (y - s)² α y - α²/(4c), |α| <= 2c |y - s|
-        straight_step(a, state, 1, sign * r.target, sign * a.scores[0], 0.5 / a.weight)
-        a.loss *= a.loss
+    if context.task == REGRESSION:          # one α: of c |y - s| the dual gets α y, of c (y - s)² α y - α²/(4c)
+        straight_step(a, state, 1, sign * r.target, sign * a.scores[0], 0.5 / a.weight if squared else 0.0)
+        a.loss = a.loss * a.loss if squared else a.loss
     elif a.p.trigger == LOG_LOSS and a.joint:
         softmax_step(a, state, r.label)
     elif a.p.trigger == LOG_LOSS:
@@ -515,8 +508,8 @@ cdef int learn_all(Ascent* a, floating[::1] state, const floating[::1] data, con
                    PassContext* context) except -1 nogil:
     """Learn rows: one vector for targets or two classes, else one a class."""
     cdef Py_ssize_t c, g
-    cdef bint fine, updated, numbers = context.task == REGRESSION
-    cdef double error, size, slope, t
+    cdef bint fine, updated
+    cdef double size, slope, t
     cdef Round r
     while next_round(&r, b, context):
         t = context.counters.rounds
@@ -526,17 +519,16 @@ cdef int learn_all(Ascent* a, floating[::1] state, const floating[::1] data, con
             a.inverse = context.inverse
             score_row(a, state, data, indices, r.row, t - 1.0, averaged(context), a.averages)
         a.weight, a.margin = r.weight, a.p.margin + r.shift
-        error = r.target - a.scores[0] if numbers else 1.0
-        size = fabs(r.target) + fabs(a.scores[0]) if numbers else 0.0
-        slope = 2.0 * a.weight * fabs(error) if a.p.trigger == SQUARED_LOSS else a.weight
+        slope = 2.0 * a.weight * fabs(r.target - a.scores[0]) if a.p.trigger == SQUARED_LOSS else a.weight
         a.steepness = slope * (
             a.p.norm_bound * a.size.largest if a.entropic else sqrt(a.size.q * (2.0 if a.joint else 1.0)))
+        size = fabs(r.target)
+        for c in range(a.k):
+            size += fabs(a.scores[c])
         fine = (a.size.q <= HUGE and slope <= HUGE and size <= HUGE and a.steepness <= HUGE
                 and a.weight * max(a.margin, size * size) <= 1e280
-                and (a.p.schedule != AUTO or a.steepness >= 1.0 / HUGE or error == 0.0 or a.size.largest == 0.0)
+                and (a.p.schedule != AUTO or a.steepness >= 1.0 / HUGE or slope == 0.0 or a.size.largest == 0.0)
                 and (not a.entropic or a.p.schedule == AUTO or a.p.norm_bound * a.size.largest <= HUGE * a.p.sigma))
-        for c in range(a.k):
-            fine &= isfinite(a.scores[c])
         updated = False
         if not fine:                        # (something might overflow)
             context.counters.skipped += a.size.largest != 0.0
@@ -643,7 +635,7 @@ cdef class AscentModel(Model):
     cdef int learn_rows(self, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
                         PassContext* context) except -1:
         """Allocate the workspace of a pass, and learn."""
-        cdef Py_ssize_t i, n_masses, capacity, longest = 0, k = context.columns
+        cdef Py_ssize_t i, capacity, longest = 0, k = context.columns
         cdef double[::1] numbers
         cdef Py_ssize_t[::1] places
         cdef floating[::1] entries
@@ -661,8 +653,7 @@ cdef class AscentModel(Model):
         for i in range(b.n_rows):
             longest = max(longest, b.indptr[i + 1] - b.indptr[i])
         a.row.capacity = a.line.capacity = capacity = round_up(longest + 1)
-        n_masses = 2 * k if a.entropic and a.p.rule != DA1 else 0     # (for the searches of DA2 and DA3)
-        numbers = np.zeros(12 * k + 1 + (3 + n_masses) * capacity)
+        numbers = np.zeros(12 * k + 1 + (3 + (2 * k if a.entropic else 0)) * capacity)
         places = np.zeros(2 * k + 1 + 2 * capacity, np.intp)
         entries = np.empty(n_work(k) * capacity if a.entropic else 1, np.float32 if floating is float else np.float64)
         a.row.x, at = &entries[0], &numbers[0]

@@ -1,8 +1,6 @@
-# Maximisation of the dual along a line, and over a row's dual variables: mathematics only, of a row's numbers.
-#
-# Each update raises the dual of min_w f(w) + Σ c_t loss_t(w) by its row's variables alone. f*, entropic, is σ log Z, and Z the
-# sum of what a line moves and a rest: only positive numbers are added, never a difference, so that nothing of Z is lost however
-# far it falls.
+# Maximisation of the dual of min_w f(w) + Σ c_t loss_t(w) along a line, and over a row's dual variables: mathematics only. f*,
+# entropic, is σ log Z, and Z the sum of what a line moves and a rest: only positive numbers are added, never a difference, so
+# that nothing of Z is lost however far it falls.
 
 cdef enum:
     MOST = 1000             # iterations of a maximisation that is not in closed form
