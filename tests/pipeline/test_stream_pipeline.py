@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -277,8 +278,10 @@ def test_methods_of_classes_that_extend_the_steps_are_called(tmp_path):
     assert pipeline[0].n_seen == 60
     path = tmp_path / "a.tsv"
     path.write_text("".join(f"{label}\t{text}\n" for text, label in zip(words, labels, strict=True)))
-    with onlinecls.streams.read(path, vectorizer=Lengths()) as stream:
-        assert (sparse.vstack([batch.X for batch in stream]) != rows).nnz == 0
+    own = SimpleNamespace(transform=Lengths().transform, vectorizer=HashingVectorizer())
+    for vectorizer in (Lengths(), own):
+        with onlinecls.streams.read(path, vectorizer=vectorizer) as stream:
+            assert (sparse.vstack([batch.X for batch in stream]) != rows).nnz == 0
 
 
 def test_pipelines_do_not_merge():

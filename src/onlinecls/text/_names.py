@@ -241,6 +241,6 @@ def compiled_hasher(vectorizer: object) -> Callable[[], RowHasher] | None:
 
     Return None for other vectorizers, and if a parameter needs Python, another encoding or another input.
     """
-    inner = getattr(vectorizer, "vectorizer", vectorizer)
+    inner: Any = vectorizer.vectorizer if type(vectorizer) is FeatureNames else vectorizer
     plain = type(inner) is HashingVectorizer and inner.input == "content" and is_utf8(inner.encoding) and inner._is_native()
     return vectorizer._hasher if plain else None  # type: ignore[attr-defined]
