@@ -440,7 +440,8 @@ cdef class Model:
         b.order, b.indptr = NULL, indptr
         self.open_reading(&context, task, found, n_found)
         self.visit(rows, &b, &context)
-        level = self.level_now()
-        for i in range(n * n_found if task == DECISION and level != 0.0 else 0):
-            found[i] += level
+        if task == DECISION and self.p.level:
+            level = self.level_now()
+            for i in range(n * n_found):
+                found[i] += level
         return 0
