@@ -9,28 +9,18 @@ cdef enum:
     SMALLEST = -307         # powers of ten; numbers beyond, such as subnormals, are left to Python
     LARGEST = 288
 
-cdef uint64_t[LARGEST - SMALLEST + 1] POWERS_HIGH   # 5^q, its leading 128 bits
-cdef uint64_t[LARGEST - SMALLEST + 1] POWERS_LOW
+cdef uint64_t[LARGEST - SMALLEST + 1] POWERS        # 5^q, its leading 64 bits
 
 
 def _leading_bits(q):
-    """Return the first 128 bits of 5^q: cut off for q >= 0, rounded up for q < 0, as the proof requires."""
-    if q >= 0:
-        power = 5 ** q
-        surplus = power.bit_length() - 128
-        return power >> surplus if surplus > 0 else power << -surplus
-    power = 5 ** -q
-    return (1 << (power.bit_length() + 127)) // power + 1
+    """Return the first 64 of 128 bits of 5^q, these cut off for q >= 0, rounded up for q < 0, as the proof requires."""
+    power = 5 ** abs(q)
+    bits = (power << 128) >> power.bit_length() if q >= 0 else (1 << (power.bit_length() + 127)) // power + 1
+    return bits >> 64
 
 
-def _fill():
-    for q in range(SMALLEST, LARGEST + 1):
-        bits = _leading_bits(q)
-        POWERS_HIGH[q - SMALLEST] = bits >> 64
-        POWERS_LOW[q - SMALLEST] = bits & 0xFFFFFFFFFFFFFFFF
-
-
-_fill()
+for q in range(SMALLEST, LARGEST + 1):
+    POWERS[q - SMALLEST] = _leading_bits(q)
 
 
 cdef inline uint64_t product(uint64_t a, uint64_t b, uint64_t* low) noexcept nogil:
@@ -43,7 +33,7 @@ cdef inline uint64_t product(uint64_t a, uint64_t b, uint64_t* low) noexcept nog
 
 cdef double far_number(uint64_t digits, int64_t exponent, bint whole, const unsigned char* text) noexcept nogil:
     """Return digits * 10^exponent, rounded to nearest even. text : the number without sign; whole : digits has all of it."""
-    cdef uint64_t high, low, beyond, unused, mantissa
+    cdef uint64_t high, low, mantissa
     cdef int64_t power
     cdef int shifted = 0, top
     cdef double value
@@ -54,17 +44,12 @@ cdef double far_number(uint64_t digits, int64_t exponent, bint whole, const unsi
         while not digits >> 63:
             digits <<= 1
             shifted += 1
-        high = product(digits, POWERS_HIGH[exponent - SMALLEST], &low)
-        if (high & 0x1FF) == 0x1FF:         # what the power's low half adds may reach the bits that count
-            beyond = product(digits, POWERS_LOW[exponent - SMALLEST], &unused)
-            low += beyond
-            if low < beyond:
-                high += 1
+        high = product(digits, POWERS[exponent - SMALLEST], &low)
         top = high >> 63
         mantissa = high >> (top + 9)        # 54 bits: a double's 53 and one to round by
         power = ((217706 * exponent) >> 16) + 63 + top - shifted
-        # Exact unless the product ends in all ones, or may lie half-way between two doubles.
-        if low + 1 != 0 and not (low <= 1 and mantissa << (top + 9) == high) and -1022 < power < 1023:
+        # Exact unless what the power's further bits add may reach the bits that count, or it may lie half-way between doubles.
+        if (high & 0x1FF) != 0x1FF and not (low <= 1 and mantissa << (top + 9) == high) and -1022 < power < 1023:
             mantissa = (mantissa + (mantissa & 1)) >> 1
             if mantissa >> 53:
                 mantissa >>= 1
