@@ -110,11 +110,7 @@ def learn_part(estimator: Any, part: Any, *, classes: Any = None, reading: Mappi
     """Learn one part of a stream by a clone of an estimator, for an engine of your own; return the model's file.
 
     `merge_bytes` merges such files, `onlinecls.load` reads them, and no code is in them; b"" is the file of a part without rows.
-
-    Parameters
-    ----------
-    estimator, part, classes, reading : object
-        As of `fit`, but no pipeline; a part may be an iterator, too.
+    The parameters are those of `fit`, but for pipelines; a part may be an iterator, too.
     """
     check_merges(estimator)
     return _learnt(estimator, part, classes, reading or {}, None)

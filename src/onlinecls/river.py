@@ -76,8 +76,8 @@ class _Model:
         try:
             return _WORDS.transform([dict(row) for row in rows])
         except (TypeError, ValueError) as error:
-            do = "For all else, put a TableVectorizer or a HashingVectorizer in front of the learner (make_stream_pipeline)."
-            raise ValueError(f"{type(self).__name__}: a row must be a dict of finite numbers and texts ({error}) {do}") from None
+            needed = "a dict of finite numbers and texts, or the model a pipeline with a TableVectorizer or a HashingVectorizer"
+            raise ValueError(f"{type(self).__name__}: a row must be {needed} ({error})") from None
 
     def _found(self, method: str, rows: Any) -> Any:
         return getattr(self.learnt, method)(self._read(rows)) if is_fitted(self.learnt) else None
