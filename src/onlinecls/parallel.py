@@ -28,7 +28,7 @@ from .text import HashingVectorizer
 __all__ = ["fit", "learn_part", "merge_bytes"]
 
 _WHO = "parallel.fit"
-Model = TypeVar("Model")
+_Model = TypeVar("_Model")
 
 
 def __dir__() -> list[str]:
@@ -36,8 +36,8 @@ def __dir__() -> list[str]:
 
 
 def fit(
-    estimator: Model, parts: Any, *, n_jobs: int | None = None, classes: Any = None, reading: Mapping[str, Any] | None = None,
-) -> Model:
+    estimator: _Model, parts: Any, *, n_jobs: int | None = None, classes: Any = None, reading: Mapping[str, Any] | None = None,
+) -> _Model:
     """Learn the parts of a stream in parallel: each in one pass, by a clone of its own; then merge the clones.
 
     The model depends only on the parts and their order, not on the number of workers.
