@@ -37,15 +37,20 @@ cdef inline void select_group(Weights* w, Py_ssize_t c) noexcept nogil:
         w.simplex.first, w.simplex.last, w.simplex.group = c, c + 1, &w.groups[c]
 
 
-cdef inline Size score_all(const floating[::1] state, const Weights* w, const floating[::1] data, const index_t[::1] indices,
-                           Row row, double inverse, double* scores, const Params* p) noexcept nogil:
+cdef inline double weight_scale(const Weights* w, Py_ssize_t c, const Params* p) noexcept nogil:
+    """Return W/Z of vector c, by which its powers are multiplied."""
+    return p.norm_bound / normaliser(&w.groups[c if w.n_groups > 1 else 0])
+
+
+cdef inline Size score_all(const floating[::1] state, Weights* w, const floating[::1] data, const index_t[::1] indices, Row row,
+                           double inverse, double* scores, const Params* p) noexcept nogil:
     """Compute the scores of all vectors for z = x / s; return the size of z. inverse : 1/s."""
     cdef Py_ssize_t c, k = w.simplex.k
     cdef Size size = scan_sums(state, 2 * k, k, data, indices, row, p.bias, scores)
-    cdef double scale = 0.0
+    cdef double scale = weight_scale(w, 0, p)
     for c in range(k):
-        if c < w.n_groups:
-            scale = p.norm_bound / normaliser(&w.groups[c])
+        if w.n_groups > 1:
+            scale = weight_scale(w, c, p)
         scores[c] *= scale * inverse
     return Size(size.q * (inverse * inverse), size.largest * inverse)
 
@@ -112,7 +117,7 @@ cdef inline double squared_distance(const floating[::1] state, const Weights* w,
                                     const index_t[::1] indices, Row row, double inverse, double* size,
                                     const Params* p) noexcept nogil:
     """Return ||z - w||², a difference of numbers as large as `size`."""
-    cdef double product = 0.0, scale = p.norm_bound / normaliser(w.groups)
+    cdef double product = 0.0, scale = weight_scale(w, 0, p)
     cdef Size x = scan_sums(state, 2, 1, data, indices, row, 0.0, &product)
     size[0] = x.q * (inverse * inverse) + scale * scale * w.groups.squares
     return larger(size[0] - 2.0 * scale * (product * inverse), <double>0.0)
@@ -122,7 +127,7 @@ cdef bint step_ball(Weights* w, const Round* r, Stats* s, PassContext* context, 
                     const floating[::1] data, const index_t[::1] indices, const Params* p) noexcept nogil:
     """Move the centre towards a row outside the ball; return False if there is no step."""
     cdef Py_ssize_t i, j, n = w.simplex.n
-    cdef double square = 0.0, farthest = 0.0, tau, scale = p.norm_bound / normaliser(w.groups)
+    cdef double square = 0.0, farthest = 0.0, tau, scale = weight_scale(w, 0, p)
     for j in range(n):      # (again without the difference of squares, which cancels where x is near the centre)
         w.way[j] = -scale * state[2 * j]
     for i in range(r.row.lo, r.row.hi):
