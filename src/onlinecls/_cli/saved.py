@@ -31,17 +31,16 @@ def predict(options) -> None:
     model, _ = Model.of_file(options.model, options)
     learner, whole, error = model.learner, model.whole, options.parser.error
     labels = [] if is_regressor(learner) else list(map(shown_label, learner.classes_.tolist()))
-    scored = labels[-1:] if len(labels) < 3 else labels
-    columns: list[tuple[str, list[str], list[str], Any]] = []  # (key in JSON, headings, names, what computes them)
+    columns: list[tuple[str, str, list[str], Any]] = []  # (key in JSON, begin of headings, classes, what computes them)
     if options.scores:
         if not labels:
             error(f"argument --scores: must be left out for {options.model!r}, whose predictions are numbers")
-        columns.append(("scores", scored, scored, whole.decision_function))
+        columns.append(("scores", "", labels[-1:] if len(labels) < 3 else labels, whole.decision_function))
     if options.probabilities:
         if not hasattr(learner, "predict_proba"):
             error(f"argument --probabilities: must have a model that gives probabilities, got {options.model!r}")
-        columns.append(("probabilities", [f"p {label}" for label in labels], labels, whole.predict_proba))
-    headings = ["prediction", *(heading for _, each, _, _ in columns for heading in each)]
+        columns.append(("probabilities", "p ", labels, whole.predict_proba))
+    headings = ["prediction", *(begin + name for _, begin, names, _ in columns for name in names)]
     if columns and not options.json:
         print("\t".join(headings), flush=True)
     with model.open(options.data, labels=False) as stream:
@@ -51,15 +50,15 @@ def predict(options) -> None:
             if labels:
                 predicted = list(map(shown_label, predicted))
             found = [compute(X).reshape(len(predicted), -1).tolist() for *_, compute in columns]
+            rows = list(zip(*found, strict=True)) if found else [()] * len(predicted)
             if options.json:
-                rows = ({key: dict(zip(names, row, strict=True)) for (key, _, names, _), row in zip(columns, each, strict=True)}
-                        for each in (zip(*found, strict=True) if found else [()] * len(predicted)))
-                predicted = [json.dumps({"prediction": each, **row}) for each, row in zip(predicted, rows, strict=True)]
+                predicted = [json.dumps({"prediction": each, **{
+                    key: dict(zip(names, row, strict=True)) for (key, _, names, _), row in zip(columns, values, strict=True)
+                }}) for each, values in zip(predicted, rows, strict=True)]
             elif columns or not labels:
-                shown = (each if labels else repr(each) for each in predicted)
-                rest = zip(*found, strict=True) if found else [()] * len(predicted)
-                predicted = ["\t".join([each, *(repr(value) for row in rows for value in row)])
-                             for each, rows in zip(shown, rest, strict=True)]
+                shown = predicted if labels else map(repr, predicted)
+                predicted = ["\t".join([each, *(repr(value) for row in values for value in row)])
+                             for each, values in zip(shown, rows, strict=True)]
             lines.write(predicted)
         lines.write()
     print(skipped_lines(stream), end="\n" * bool(stream.n_skipped), file=sys.stderr)
