@@ -63,13 +63,9 @@ class Model:
 
     def __init__(self, learner: Any, step: Any, reading: dict[str, Any], about: dict[str, Any] | None, options: Any):
         self.learner, self.step, self.reading, self.about = learner, step, reading, about
-        for name in ("label", "text", "delimiter"):
-            if getattr(options, name) is not None:
+        for name in ("label", "text", "weight", "delimiter", "header"):
+            if getattr(options, name, None) is not None:
                 reading[name] = getattr(options, name)
-        if getattr(options, "weights", None) is not None:
-            reading["weight"] = options.weights
-        if options.no_header:
-            reading["header"] = False
         self.format, self.on_error, self.bits = options.format, options.on_error, getattr(options, "bits", None)
         self.pipeline = None if step is None else make_stream_pipeline(step, learner)
 

@@ -80,7 +80,7 @@ def _of_data(parser) -> None:
     group.add_argument("--label", metavar="COLUMN", help="of labels in CSV, JSON lines, Parquet, Arrow (label)")
     group.add_argument("--text", metavar="COLUMN", help="of texts (text, if it is alone; else columns are features)")
     group.add_argument("--delimiter", type=_delimiter, metavar="C", help="of CSV, a character or tab (,)")
-    group.add_argument("--no-header", action="store_true", default=None, help="CSV without names of columns: 0, 1 ..")
+    group.add_argument("--no-header", dest="header", action="store_false", default=None, help="CSV without a first line of names")
     group.add_argument("--on-error", choices=("raise", "skip"), default="raise", help="malformed lines: stop, or skip them")
 
 
@@ -99,7 +99,7 @@ def _add_train(parser) -> None:
     add("--probabilities", action="store_true", default=None, help="learn probabilities too")
     _of_data(parser)
     add = parser.add_argument_group("features").add_argument
-    add("--weights", metavar="COLUMN", help="of example weights >= 0 (none)")
+    add("--weights", dest="weight", metavar="COLUMN", help="of example weights >= 0 (none)")
     add("--bits", type=_whole(1, 31), metavar="N", help="2^N columns (20; of tables 18)")
     add("--ngrams", type=_whole(1), nargs=2, metavar=("MIN", "MAX"), help="lengths of n-grams (1 1)")
     add("--analyzer", choices=("word", "char", "char_wb"), help="n-grams of words or of characters (word)")
