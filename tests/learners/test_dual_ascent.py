@@ -436,3 +436,11 @@ def test_an_average_stays_finite_where_the_longest_step_is_the_least_number():
     learner.partial_fit(X, y, sample_weight=np.full(3, 5e-324))
     with np.errstate(over="raise", invalid="raise"):
         assert np.isfinite(learner.coef_).all() and np.isfinite(learner.predict(X)).all()
+
+
+@pytest.mark.parametrize("update", ["DA1", "DA2", "DA3"])
+@pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
+def test_the_dual_value_of_a_squared_loss_of_the_least_weight_is_finite(update, regularizer):
+    learner = DualAscentRegressor(20.0, loss="squared", update=update, regularizer=regularizer)
+    learner.partial_fit([[0.0, 1.0], [1.0, 1.0]], [-1.5, 2.0], sample_weight=[1.0, 5e-324])
+    assert np.isfinite(learner.dual_value_)

@@ -482,7 +482,8 @@ cdef inline void find_step(Ascent* a, const floating[::1] state, Py_ssize_t g, c
         sign = 1.0 if r.target - a.scores[0] > 0.0 else -1.0
     a.moves[0], a.d[0] = g, sign
     if context.task == REGRESSION:          # one α: of c |y - s| the dual gets α y, of c (y - s)² α y - α²/(4c)
-        straight_step(a, state, 1, sign * r.target, sign * a.scores[0], 0.5 / a.weight if squared else 0.0)
+        # (Half of a weight's inverse is infinite for the least weights, whose α² is 0.)
+        straight_step(a, state, 1, sign * r.target, sign * a.scores[0], smaller(0.5 / a.weight, 1e308) if squared else 0.0)
         a.loss = a.loss * a.loss if squared else a.loss
     elif a.p.trigger == LOG_LOSS and a.joint:
         softmax_step(a, state, r.label)
