@@ -805,3 +805,12 @@ def test_memory_of_a_stream_does_not_grow_with_the_file(tmp_path):
     assert whole_size > 38e6
     n, peak, _ = memory_of(lambda: sum(len(batch.y) for batch in read(path)))
     assert n == 90000 and peak < 24e6
+
+
+def test_a_vectorizer_may_make_dense_rows():
+    class Lengths:
+        def transform(self, texts):
+            return np.array([[len(text), 1.0] for text in texts])
+
+    X, y, _ = next(iter(read(io.BytesIO(b"ham\tat noon\nspam\tpills\n"), "tsv", vectorizer=Lengths())))
+    assert X.tolist() == [[7.0, 1.0], [5.0, 1.0]] and y.tolist() == ["ham", "spam"]

@@ -200,5 +200,5 @@ def _close(
 
 
 def n_values_of(X: Any) -> int:
-    """Return the number of values of rows: those that are not 0, or all of a table."""
-    return X.nnz if hasattr(X, "nnz") else sum(map(len, X)) if isinstance(X, list) else X.num_rows * X.num_columns
+    """Return the number of values of rows: those that are not 0, or all of an array or a table."""
+    return X.nnz if hasattr(X, "nnz") else sum(map(len, X)) if isinstance(X, list) else X.shape[0] * X.shape[1]
