@@ -350,7 +350,7 @@ cdef void lay_out(Ascent* a, const floating[::1] state, Py_ssize_t* which, Py_ss
         line.rest = sum_of_others(a, state, unit)
 
 
-cdef inline void straight_step(Ascent* a, const floating[::1] state, Py_ssize_t n, double gamma, double m,
+cdef void straight_step(Ascent* a, const floating[::1] state, Py_ssize_t n, double gamma, double m,
                                double ridge) noexcept nogil:
     """Find α in [0, most], DA1's or DA2's, of a step α d of the first n `moves`, along which the loss is [γ - m]+, and the dual
     gets α γ - ridge α²/2."""
@@ -370,7 +370,7 @@ cdef inline void straight_step(Ascent* a, const floating[::1] state, Py_ssize_t 
     a.n_moves = n if alpha != 0.0 else 0
 
 
-cdef inline void logistic_step(Ascent* a, const floating[::1] state, double margin) noexcept nogil:
+cdef void logistic_step(Ascent* a, const floating[::1] state, double margin) noexcept nogil:
     """Find α of the step α d of the first of the `moves`, along which the loss is log(1 + e^-m)."""
     cdef double c = a.most, sign = a.d[0], s, alpha
     cdef double[2] shares = [0.0, 1.0], change = [1.0, -1.0]
