@@ -350,8 +350,7 @@ cdef void lay_out(Ascent* a, const floating[::1] state, Py_ssize_t* which, Py_ss
         line.rest = sum_of_others(a, state, unit)
 
 
-cdef void straight_step(Ascent* a, const floating[::1] state, Py_ssize_t n, double gamma, double m,
-                               double ridge) noexcept nogil:
+cdef void straight_step(Ascent* a, const floating[::1] state, Py_ssize_t n, double gamma, double m, double ridge) noexcept nogil:
     """Find α in [0, most], DA1's or DA2's, of a step α d of the first n `moves`, along which the loss is [γ - m]+, and the dual
     gets α γ - ridge α²/2."""
     cdef Py_ssize_t i
