@@ -83,7 +83,7 @@ def main():
     try:
         draw(results, certificates(X[:n], y[:n]), picture)
     except ImportError:
-        print("No picture: matplotlib is not installed (pip install 'onlinecls[demo]').")
+        print("No picture: matplotlib is not installed (pip install 'onlinecls[plot]').")
     else:
         print(f"Learning curves: {picture}")
 

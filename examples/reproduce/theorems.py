@@ -158,10 +158,6 @@ def identities(c, u):
     return max(abs(left - right) / (1.0 + abs(left)) for left, right in zip((u @ S @ mu, mu @ S @ mu), sums, strict=True)), 1e-7
 
 
-def determinant(c, u):
-    return (c.updated * c.chi / (c.chi + c.learner.r)).sum(), -np.linalg.slogdet(c.learner.covariance_)[1]
-
-
 def one_covariance(rng):
     """Return Theorem 2 for several classes with one covariance: rows z = φ(x, y) - φ(x, c), c the strongest rival."""
     n, d, k, learner = int(rng.integers(5, 41)), int(rng.integers(1, 4)), int(rng.integers(3, 6)), arow(rng)
@@ -287,7 +283,8 @@ STATEMENTS = [
     ("AROW Lemma 1", "μ_t is a combination of the rows, Σ_t - I of their outer products, by inner products alone.", representer,
      along_arow(of_products)),
     ("AROW Lemma 3", "u'Σ_t^-1 μ_t grows by y u.x/r, μ_t'Σ_t^-1 μ_t by (χ + r - l² r)/(r (χ + r)).", along_arow(identities)),
-    ("AROW Lemma 4", "Σ χ/(χ + r) <= log det Σ_T^-1.", along_arow(determinant)),
+    ("AROW Lemma 4", "Σ χ/(χ + r) <= log det Σ_T^-1.",
+     along_arow(lambda c, u: ((c.updated * c.chi / (c.chi + c.learner.r)).sum(), -np.linalg.slogdet(c.learner.covariance_)[1]))),
     ("AROW Theorem 2", "M <= √(r ||u||² + u'Xu) √(log det(I + X/r) + U) + L(u) - U."),
     ("AROW section 6: several classes", "Our mistake bound can be extended to this case.", one_covariance),
     ("NAROW Lemma 1", "f_0(0) = 0: Σ η z.(w/λ - u) <= f_T(λu)/λ + 1/λ Σ (η² ||z||²/(2β) + f_t*(θ_t) - f_{t-1}*(θ_t))."),
