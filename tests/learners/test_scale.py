@@ -1,4 +1,4 @@
-"""The scale of rows (ALGORITHMS.md, Scale): a row x is learnt as z = x / s, beside a constant feature of value c, and s and c are
+"""The scale of rows (docs/algorithms.md, Scale): a row x is learnt as z = x / s, beside a constant feature of value c, and s and c are
 those that the first 16 rows tell."""
 
 import pickle
@@ -248,3 +248,11 @@ def test_columns_of_unlike_sizes_are_told_in_the_first_call_alone():
                     getattr(learner, method)(rows, y)
             cls().partial_fit(csr_array(rows), y).partial_fit(rows, y)
             cls().partial_fit([sizes], y[:1])
+
+
+def test_an_intercept_beyond_the_dtype_is_its_largest_number():
+    learner = onlinecls.PassiveAggressiveRegressor(C=np.inf)
+    learner.partial_fit(np.full((1, 2), 200.0), [5e299]).partial_fit([[200.0, 0.0]], [-5e299])
+    with np.errstate(over="raise"):
+        learner.partial_fit(np.full((1, 2), 1e154), [0.5])
+        assert np.isfinite(learner.intercept_).all()

@@ -56,7 +56,8 @@ class WithWeights(OnlineLearner):
         Of a regressor that learns deviations from the mean of its targets, that mean is added, in float64.
         """
         state = self._fitted_state()
-        found = state.weights_of(state.params, slice(state.n_features, None))[:, 0].astype(np.float64) * state.constant
+        with np.errstate(over="ignore"):  # (what follows bounds it)
+            found = state.weights_of(state.params, slice(state.n_features, None))[:, 0].astype(np.float64) * state.constant
         largest = float(np.finfo(state.dtype).max)
         found = np.clip(found, -largest, largest)
         return found + state.level if state.params.level else found.astype(state.dtype)
