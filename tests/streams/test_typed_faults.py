@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import select
 import threading
 import time
 
@@ -59,22 +60,35 @@ def test_a_carriage_return_alone_is_refused_without_quotes():
     assert [each.split(" around")[0] for each in skipped] == ["<stream>:3:4: expected quotes", "<stream>:4:6: expected quotes"]
 
 
-def test_kinds_of_a_slow_pipe_are_those_of_its_first_rows_together():
-    """A silent pipe does not end the rows that tell the kinds: one row alone would make numbers of a column of texts."""
+def csv_of_pipe(*parts, **options):
+    """Return `csv_of` of a pipe that is silent for a while behind each part."""
     end, begin = os.pipe()
 
     def write():
         with open(begin, "wb", buffering=0) as pipe:
-            for row in (b"label,a\n", b"x,1\n", b"y,2\n", b"z,three\n"):
-                pipe.write(row)
-                time.sleep(0.02)
+            for part in parts:
+                pipe.write(part)
+                while select.select([end], [], [], 0.0)[0]:
+                    time.sleep(0.01)
+                time.sleep(0.5)  # (longer than the first lines are waited for, twice)
 
     writer = threading.Thread(target=write)
     writer.start()
     with open(end, "rb", buffering=0) as pipe:
-        rows, labels, skipped = rows_of(pipe, format="csv")
+        found = rows_of(pipe, format="csv", **options)
     writer.join()
+    return found
+
+
+def test_kinds_of_a_slow_pipe_are_those_of_its_first_rows_together():
+    """A silent pipe does not end the rows that tell the kinds: one row alone would make numbers of a column of texts."""
+    rows, labels, skipped = csv_of_pipe(b"label,a\n", b"x,1\n", b"y,2\n", b"z,three\n")
     assert rows == [{"a": "1"}, {"a": "2"}, {"a": "three"}] and labels == ["x", "y", "z"] and not skipped
+
+
+def test_a_row_that_goes_on_behind_a_silent_pipe_is_kept():
+    rows, labels, skipped = csv_of_pipe(b'label,a\nx,b\ny,"c\n', b'd"\nz,e\n', kinds={"a": "text"})
+    assert [row["a"] for row in rows] == ["b", "c\nd", "e"] and labels == ["x", "y", "z"] and not skipped
 
 
 def test_a_quote_within_a_field_closes_no_other():
