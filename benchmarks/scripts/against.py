@@ -99,7 +99,7 @@ def main():
     if args.worker:
         work(args.bench)
         return
-    if args.before is None:
+    if args.before is None or not Path(args.before, "src", "onlinecls").is_dir():
         parser.error("the other checkout is missing")
     print("| ms | before | after | ratio | wins |", "|---|---:|---:|---:|---:|", sep="\n")
     ratios = []

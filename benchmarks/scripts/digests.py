@@ -1,8 +1,8 @@
 """Compare every learner's models with those that are on record, to the bit: did a change to the code change a number?
 
-    python benchmarks/digests.py                  # compares with benchmarks/digests.txt; exit code 1 if a model differs
-    python benchmarks/digests.py --only arow      # cases whose name contains this
-    python benchmarks/digests.py --write          # puts the models of this code on record
+    python benchmarks/scripts/digests.py                  # compares with digests.txt; exit code 1 if a model differs
+    python benchmarks/scripts/digests.py --only arow      # cases whose name contains this
+    python benchmarks/scripts/digests.py --write          # puts the models of this code on record
 
 Each learner is given all the parameters that its numbers depend on, ``intercept_scaling`` among them, so that no default is in a
 digest. It learns one stream in float32 and float64, from CSR rows (int32 and int64 indices) and dense ones, in three calls, with
@@ -231,7 +231,7 @@ def main():
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--against", type=Path, default=RECORD, help="the record to compare with")
     parser.add_argument("--output", type=Path, help="write a record of this code's models here")
-    parser.add_argument("--write", action="store_true", help="write it to benchmarks/digests.txt")
+    parser.add_argument("--write", action="store_true", help="write it to benchmarks/scripts/digests.txt")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     found = {name: compute() for name, compute in cases() if arguments.only in name}
