@@ -1,4 +1,4 @@
-"""The scale of rows (docs/algorithms.md, Scale): a row x is learnt as z = x / s, beside a constant feature of value c, and s and c are
+"""The scale of rows (docs/algorithms.md): a row x is learnt as z = x / s, beside a constant feature of value c, and s and c are
 those that the first 16 rows tell."""
 
 import pickle
