@@ -158,36 +158,52 @@ cdef inline double smaller(double a, double b) noexcept nogil:
 
 cdef inline Step perceptron(const Stats* s, const Params* p) noexcept nogil:
     # Tutorial III; NAROW section 2:  m <= 0:  w += η c z.
-    return Step(p.eta0 * s.weight if s.margin <= 0.0 else 0.0, 0.0)
+    cdef Step step = Step(0.0, 0.0)
+    if s.margin <= 0.0:
+        step.tau = p.eta0 * s.weight
+    return step
 
 
 cdef inline Step aggressive_perceptron(const Stats* s, const Params* p) noexcept nogil:
     # Tutorial, DA1:  m < 1:  w += η c z.
-    return Step(p.eta0 * s.weight if s.margin < 1.0 else 0.0, 0.0)
+    cdef Step step = Step(0.0, 0.0)
+    if s.margin < 1.0:
+        step.tau = p.eta0 * s.weight
+    return step
 
 
 cdef inline Step pa1(const Stats* s, const Params* p) noexcept nogil:
     # PA-I, tutorial III (C = 1/σ), NAROW 4.1:  τ = min(C c, l / ||z||²);  C = inf is PA (PA section 3).
-    return Step(smaller(p.C * s.weight, (p.margin - s.margin) / s.q) if p.margin - s.margin > p.slack else 0.0, 0.0)
+    cdef Step step = Step(0.0, 0.0)
+    if p.margin - s.margin > p.slack:
+        step.tau = smaller(p.C * s.weight, (p.margin - s.margin) / s.q)
+    return step
 
 
 cdef inline Step pa2(const Stats* s, const Params* p) noexcept nogil:
     # PA-II, PA section 5 (γ = 1/(2C)):  τ = l / (||z||² + 1/(2 C c));  C = inf is PA.
-    return Step((p.margin - s.margin) / (s.q + 0.5 / (p.C * s.weight)) if p.margin - s.margin > p.slack else 0.0, 0.0)
+    cdef Step step = Step(0.0, 0.0)
+    if p.margin - s.margin > p.slack:
+        step.tau = (p.margin - s.margin) / (s.q + 0.5 / (p.C * s.weight))
+    return step
 
 
 cdef inline Step multiplicative(const Stats* s, const Params* p) noexcept nogil:
     # PA section 6:  w_j <- w_j e^(τ v_j) / Z,  τ = 4 l / ρ²,  v = W z, whose components span ρ: θ += τ W z.
     # A hard constraint: a row's weight can only shorten the step.
-    cdef double tau = smaller(1.0, s.weight) * (4.0 * (p.margin - s.margin) / s.width) * (p.norm_bound / s.width)
-    return Step(tau if s.margin < p.margin else 0.0, 0.0)
+    cdef Step step = Step(0.0, 0.0)
+    if s.margin < p.margin:
+        step.tau = smaller(1.0, s.weight) * (4.0 * (p.margin - s.margin) / s.width) * (p.norm_bound / s.width)
+    return step
 
 
 cdef inline Step multiplicative_centre(const Stats* s, const Params* p) noexcept nogil:
     # PA section 6, uniclass:  τ = l / (8 ||v||_∞²),  v = W (x - w) / n,  n = ||x - w||: θ += τ W (x - w) / n, with W ||x - w||_∞
     # in place of v.
-    cdef double tau = smaller(1.0, s.weight) * (-s.margin / s.width) * 0.125 * p.norm_bound * ((p.epsilon - s.margin) / s.width)
-    return Step(tau if s.margin < 0.0 else 0.0, 0.0)
+    cdef Step step = Step(0.0, 0.0)
+    if s.margin < 0.0:
+        step.tau = smaller(1.0, s.weight) * (-s.margin / s.width) * 0.125 * p.norm_bound * ((p.epsilon - s.margin) / s.width)
+    return step
 
 
 cdef inline Step aggressive_p_norm(const Stats* s, const Params* p) noexcept nogil:
@@ -203,7 +219,10 @@ cdef inline Step aggressive_p_norm(const Stats* s, const Params* p) noexcept nog
 
 cdef inline Step adagrad(const Stats* s, const Params* p) noexcept nogil:
     # NAROW's baseline [9]:  m < 1:  the negative gradient c z;  the geometry keeps the sum of its squares.
-    return Step(s.weight if s.margin < p.margin else 0.0, 0.0)
+    cdef Step step = Step(0.0, 0.0)
+    if s.margin < p.margin:
+        step.tau = s.weight
+    return step
 
 
 cdef inline Step log_loss(const Stats* s, const Params* p) noexcept nogil:
@@ -228,7 +247,10 @@ cdef inline Step least_squares(const Stats* s, const Params* p) noexcept nogil:
 
 cdef inline Step arow(const Stats* s, const Params* p) noexcept nogil:
     # AROW eqs 7-9:  m < 1:  the least squares step towards a margin of 1.
-    return least_squares(s, p) if s.margin < p.margin else Step(0.0, 0.0)
+    cdef Step step = Step(0.0, 0.0)
+    if s.margin < p.margin:
+        step = least_squares(s, p)
+    return step
 
 
 cdef inline double stdev_alpha(const Stats* s, const Params* p) noexcept nogil:
@@ -240,8 +262,14 @@ cdef inline double stdev_alpha(const Stats* s, const Params* p) noexcept nogil:
 cdef inline Step stdev_step(double alpha, const Stats* s, const Params* p) noexcept nogil:
     # Exact convex CW:  α > 0:  w += α Σz,  Σ^-1 += (αφ/√u) z z'.
     # √u = ½(-g + √(g² + 4v)) with g = αvφ cancels; 2v/(g + √(g² + 4v)) is the same number and does not.
-    cdef double g = alpha * s.v * p.phi, root_u = 2.0 * s.v / (g + sqrt(g * g + 4.0 * s.v))
-    return Step(alpha, alpha * p.phi / root_u) if alpha > 0.0 else Step(0.0, 0.0)
+    cdef Step step = Step(0.0, 0.0)
+    cdef double g, root_u
+    if alpha > 0.0:
+        g = alpha * s.v * p.phi
+        root_u = 2.0 * s.v / (g + sqrt(g * g + 4.0 * s.v))
+        step.tau = alpha
+        step.beta = alpha * p.phi / root_u
+    return step
 
 
 cdef inline Step cw_stdev(const Stats* s, const Params* p) noexcept nogil:
@@ -270,6 +298,7 @@ cdef inline Step scw2(const Stats* s, const Params* p) noexcept nogil:
 
 cdef inline Step cw_variance(const Stats* s, const Params* p) noexcept nogil:
     # CW 2008:  α = [(-(1 + 2φm) + √((1 + 2φm)² - 8φ(m - φv))) / (4φv)]+;  w += α Σz,  Σ^-1 += 2αφ z z'.
+    cdef Step step = Step(0.0, 0.0)
     # For g = 1 + 2φm > 0 the difference cancels; 2(φv - m) / (v(g + √)) is the same number and does not.
     cdef double g = 1.0 + 2.0 * p.phi * s.margin, alpha, root
     root = sqrt(g * g - 8.0 * p.phi * (s.margin - p.phi * s.v))
@@ -278,8 +307,9 @@ cdef inline Step cw_variance(const Stats* s, const Params* p) noexcept nogil:
     else:
         alpha = (root - g) / (4.0 * p.phi * s.v)
     if alpha > 0.0:
-        return Step(alpha * smaller(1.0, s.weight), 2.0 * alpha * p.phi * smaller(1.0, s.weight))
-    return Step(0.0, 0.0)
+        step.tau = alpha * smaller(1.0, s.weight)
+        step.beta = 2.0 * alpha * p.phi * smaller(1.0, s.weight)
+    return step
 
 
 cdef inline Step confidence_rule(const Stats* s, const Params* p) noexcept nogil:
@@ -314,12 +344,18 @@ cdef inline double precision(const Stats* s, const Params* p) noexcept nogil:
 
 cdef inline Step sop(const Stats* s, const Params* p) noexcept nogil:
     # Second-order Perceptron, NAROW 4.2:  m' <= 0:  θ += c z,  w = Σθ.
-    return Step(s.weight if s.margin <= 0.0 else 0.0, precision(s, p))
+    cdef Step step = Step(0.0, precision(s, p))
+    if s.margin <= 0.0:
+        step.tau = s.weight
+    return step
 
 
 cdef inline Step potential(const Stats* s, const Params* p) noexcept nogil:
     # Potential framework, NAROW Fig. 1 (aggressive SOP: 4.2, 4.3; NAROW: 5):  m' < 1:  θ += c z,  w = Σθ.
-    return Step(s.weight if s.margin < 1.0 else 0.0, precision(s, p))
+    cdef Step step = Step(0.0, precision(s, p))
+    if s.margin < 1.0:
+        step.tau = s.weight
+    return step
 
 
 cdef inline bint margin_suffices(double margin, const Params* p) noexcept nogil:
