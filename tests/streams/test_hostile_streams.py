@@ -12,6 +12,7 @@ import pytest
 
 from onlinecls import load
 from onlinecls.streams import read
+from onlinecls.tables import TableVectorizer
 from onlinecls.text import HashingVectorizer
 
 # In a process of its own: without the checks it crashes, or never ends.
@@ -308,3 +309,25 @@ def test_patterns_of_strangers_models_run_in_a_time_that_the_text_bounds(tmp_pat
         save(encoding=encoding)
         code, out, err = run("predict", model, data)
         assert (code, out) == (1, "") and "metadata must describe how rows were read" in err and "encoding" in err, encoding
+
+
+def test_the_length_of_a_missing_view_does_not_count():
+    """It may be anything; pyarrow's own cast counts it, and then writes beyond its memory."""
+    pa = pytest.importorskip("pyarrow", minversion="18", reason="pyarrow is not installed")
+    data, n = b"win a free prize now " * 50, 2000
+    views = np.tile(np.array([len(data), int.from_bytes(data[:4], "little"), 0, 0], np.int32), (n, 1))
+    views[0, 0] = -len(data) * (n - 2)
+    valid = np.full(n // 8, 255, np.uint8)
+    valid[0] = 254
+    buffers = [pa.py_buffer(each) for each in (valid.tobytes(), views.tobytes(), data)]
+    column = pa.Array.from_buffers(pa.string_view(), n, buffers)
+    column.validate(full=True)
+    texts = [data.decode()] * (n - 1)
+    table = TableVectorizer()
+    assert (table.fit_transform({"a": column}) != table.fit_transform({"a": [None, *texts]})).nnz == 0
+    with pytest.raises(ValueError, match="row 0"):
+        HashingVectorizer().transform(column)
+    with pa.BufferOutputStream() as out, pa.ipc.new_stream(out, pa.schema([("text", pa.string_view())])) as stream:
+        stream.write_batch(pa.record_batch([column], ["text"]))
+    with read(io.BytesIO(out.getvalue().to_pybytes()), "arrow", labels=None, on_error="skip") as stream:
+        assert sum(X.shape[0] for X, _, _ in stream) == n - 1 and stream.n_skipped == 1

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._input import escaped
 from .._input.validate import brief
+from ..text._arrow import without_views
 from ._blocks import BOM, batches, skip_bom
 from ._csv import CsvParser
 from ._errors import FARTHEST, MalformedLineError, wrong_label
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 FORMS = ("%Y/%m/%d", "%Y/%m/%d %H:%M:%S", "%d.%m.%Y", "%d.%m.%Y %H:%M")
 KINDS = ("number", "boolean", "date", *FORMS)  # of the columns of CSV, in the order in which they are tried; else "text"
 _TYPES = {"number": pa.float64(), "boolean": pa.bool_()}  # to which pyarrow converts as it reads CSV
-_VIEWS = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}  # pyarrow cannot filter views
 _MISSING = pa.array(pa.csv.ConvertOptions().null_values)
 FIRST_ROWS, FIRST_BYTES = 4096, 1 << 20  # rows of CSV that are read at once, and so tell the kinds, or bytes
 
@@ -82,8 +82,8 @@ class Table:
         for name, column in given.items():
             if pa.types.is_dictionary(column.type) and name not in self.features:
                 given[name] = column.dictionary_decode()
-            elif str(column.type) in _VIEWS:
-                given[name] = column.cast(_VIEWS[str(column.type)])
+            else:
+                given[name] = without_views(column)  # (which pyarrow cannot filter, either)
         if self.label is not None and options.labelled:
             labels = self._labels(who, given[self.label], problems)
         if self.weight is not None:

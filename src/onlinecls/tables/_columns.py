@@ -110,7 +110,7 @@ def _of_arrow(who: str, name: Any, values: Any) -> Column:
         return name, values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), None
     if types.is_timestamp(kind) or types.is_date(kind):
         return name, values.to_numpy(zero_copy_only=False).astype("datetime64[us]").astype(np.int64), None
-    if str(kind.value_type if is_coded else kind) in ("string", "large_string", "string_view"):
+    if str(kind.value_type if is_coded else kind) in ("string", "large_string"):  # (no views: see text._arrow)
         found = values if is_coded else values.cast(pa.large_string()).dictionary_encode()
         values, texts = (found.indices, found.dictionary.to_pylist()) if not found.dictionary.null_count else (values, None)
     elif not types.is_boolean(kind):
