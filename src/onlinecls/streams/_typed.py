@@ -12,7 +12,7 @@ import numpy as np
 
 from .._input import escaped
 from .._input.validate import brief
-from ..text._arrow import without_views
+from ..text import without_views
 from ._blocks import BOM, batches, skip_bom
 from ._csv import CsvParser
 from ._errors import FARTHEST, MalformedLineError, wrong_label

@@ -10,6 +10,7 @@
 """
 
 from ._arrow import is_utf8, sound  # noqa: F401 (for the streams)
+from ._arrow import without_views  # noqa: F401 (for the streams)
 from ._names import (
     Contribution,
     Feature,
