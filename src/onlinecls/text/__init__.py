@@ -9,7 +9,7 @@
 ['pills']
 """
 
-from ._arrow import is_utf8, sound, without_views  # noqa: F401 (for the streams)
+from ._arrow import without_views  # noqa: F401 (for the streams)
 from ._names import (
     Contribution,
     Feature,
