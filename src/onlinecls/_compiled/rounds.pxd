@@ -163,10 +163,7 @@ cdef inline Row row_at(const Batch* b, Py_ssize_t i) noexcept nogil:
 
 
 cdef inline bint next_round(Round* r, const Batch* b, PassContext* context) except -1 nogil:
-    """Move to the next row of weight > 0, count it and compute its weight in the update; return False after the last.
-
-    Pending signals are let through first.
-    """
+    """Move to the next row of weight > 0 and count it; return False after the last. Pending signals are let through first."""
     cdef double c
     while context.next < b.n:
         r.i = context.next
@@ -178,23 +175,30 @@ cdef inline bint next_round(Round* r, const Batch* b, PassContext* context) exce
         c = 1.0 if b.weights == NULL else b.weights[r.at]
         if c > 0.0 and b.class_weights != NULL:     # (a row of weight 0 may have a label that is not a class yet)
             c *= b.class_weights[r.label]
-        if not c > 0.0:
-            continue
-        r.skipped, r.target, r.newcomer = context.counters.skipped, 0.0, False
-        context.counters.rounds += 1.0
-        context.counts[r.label] += 1.0
-        if context.counts[r.label] == 1.0:
-            context.counters.seen += 1.0
-            r.newcomer = context.open_classes
-        if context.balanced:      # N_t / (k_t n_{y,t}), this row included
-            c *= context.counters.rounds / (context.counters.seen * context.counts[r.label])
-            c = c if c > 0.0 else 5e-324    # (it has been counted: instead of underflowing, c is the least number > 0)
-        r.weight = c
-        if b.targets != NULL:
-            take_level(r, b.targets[r.at], context)
-        weigh_class(r, b, context)
-        return True
+        if c > 0.0:
+            count_round(r, c, context)
+            r.target = 0.0
+            if b.targets != NULL:
+                take_level(r, b.targets[r.at], context)
+            weigh_class(r, b, context)
+            return True
     return False
+
+
+cdef inline void count_round(Round* r, double c, PassContext* context) noexcept nogil:
+    """Count a row of weight c, and compute its weight in the update."""
+    r.skipped = context.counters.skipped
+    context.counters.rounds += 1.0
+    r.weight = c
+    context.counts[r.label] += 1.0
+    r.newcomer = False
+    if context.counts[r.label] == 1.0:
+        context.counters.seen += 1.0
+        r.newcomer = context.open_classes
+    if context.balanced:      # N_t / (k_t n_{y,t}), this row included
+        c *= context.counters.rounds / (context.counters.seen * context.counts[r.label])
+        c = c if c > 0.0 else 5e-324        # (it has been counted: instead of underflowing, c is the least number > 0)
+    r.weight = c
 
 
 cdef inline void take_level(Round* r, double y, PassContext* context) noexcept nogil:
@@ -340,7 +344,7 @@ cdef inline void weigh_class(Round* r, const Batch* b, const PassContext* contex
     if context.costs == HARD_MARGIN:
         factor *= max(heaviest / root_of_ratio(heaviest, lightest), <double>1.0)
     r.weight /= factor
-    r.weight = r.weight if r.weight > 0.0 else 5e-324       # (as in `next_round`)
+    r.weight = r.weight if r.weight > 0.0 else 5e-324       # (as in `count_round`)
 
 
 # --- the average of all w_t ----------------------------------------------------------------------------------------------------
@@ -395,14 +399,12 @@ cdef inline void average_lags(const PassContext* context, const floating[::1] da
 
 cdef inline void before_step(Task task, const double* scores, double lag, const Round* r, const Batch* b,
                              PassContext* context) noexcept nogil:
-    """Count a row's mistake or error, those of `predict` just before the update, and pass its scores, which are out of sample, on
-    to the calibration and to a committee.
+    """Count a row's mistake or error, those of `predict` just before the update, and pass its scores on to the observers.
 
     scores : of all vectors, by the average if there is one; of a single vector its own score, lag above the average's. Errors
     above 1e140 count as 1e140. A newcomer's label is one that predict could not have named.
     """
     cdef double score = scores[0] - lag, error
-    cdef Py_ssize_t c
     if task == REGRESSION:
         error = fabs((r.target - scores[0]) + lag)
         error = error if error < 1e140 else 1e140
@@ -414,16 +416,7 @@ cdef inline void before_step(Task task, const double* scores, double lag, const 
         count_mistake(1 - r.label if r.newcomer else score > 0.0, r, b, context)
     else:
         count_mistake(top(scores, context, r.label if r.newcomer else -1), r, b, context)
-    if unlikely(context.has_observers):
-        if context.calibration != NULL:
-            calibrate(
-                context.calibration, scores, context.columns == 1, context.n_classes, r.label,
-                1.0 if b.weights == NULL else b.weights[r.at], context.counts, b.class_weights,
-                context.counts if context.balanced else NULL,
-            )
-        for c in range(context.columns if context.scores_out != NULL else 0):
-            context.scores_out[0] = scores[c]
-            context.scores_out += 1
+    observe_scores(scores, r, b, context)
 
 
 cdef inline bint count_loss(const Stats* s, PassContext* context, const Params* p) noexcept nogil:
@@ -442,6 +435,21 @@ cdef inline void count_mistake(Py_ssize_t predicted, const Round* r, const Batch
     context.counters.mistakes += (predicted > r.label) + (predicted < r.label)
     if b.predictions != NULL:
         b.predictions[r.at] = <int32_t>predicted
+
+
+cdef inline void observe_scores(const double* scores, const Round* r, const Batch* b, PassContext* context) noexcept nogil:
+    """Pass the scores before the update, out of sample, to the calibration, and to a committee."""
+    cdef Py_ssize_t c
+    if unlikely(context.has_observers):
+        if context.calibration != NULL:
+            calibrate(
+                context.calibration, scores, context.columns == 1, context.n_classes, r.label,
+                1.0 if b.weights == NULL else b.weights[r.at], context.counts, b.class_weights,
+                context.counts if context.balanced else NULL,
+            )
+        for c in range(context.columns if context.scores_out != NULL else 0):
+            context.scores_out[0] = scores[c]
+            context.scores_out += 1
 
 
 cdef inline void add_loss(double loss, PassContext* context) noexcept nogil:
