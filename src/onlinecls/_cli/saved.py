@@ -155,7 +155,8 @@ def _page_of_measures(measures: Any, learner: Any) -> str:
     table = measures.confusion
     pairs = zip(*np.nonzero(table), strict=True)
     pairs = sorted(((int(table[i, j]), labels[i], labels[j]) for i, j in pairs if i != j), reverse=True)
-    lines += ["", "most confused: true, predicted, examples", *(f"{true}\t{guess}\t{n:,}" for n, true, guess in pairs[:_PAIRS])]
+    lines += ["", "most confused: true, predicted, examples"] if pairs else []
+    lines += (f"{true}\t{guess}\t{n:,}" for n, true, guess in pairs[:_PAIRS])
     return "\n".join(lines)
 
 
