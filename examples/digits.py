@@ -1,13 +1,12 @@
 """Real digits under label noise: full and diagonal covariances beside first-order learners, after the AROW paper's Fig. 2b.
 
-    python examples/digits.py [--quick]
+    python examples/digits.py
 
 The data are MNIST, read from ../shared/data/mnist.npz (or the folder that ONLINECLS_DATA names), arrays X_train, y_train, X_test,
 y_test. Each learner makes one pass over 3 and 5, over all 45 pairs of digits, and over all ten (one against all), without noise
-and with every tenth training label a wrong one. The table is that of docs/full_covariance.md. --quick: few rows, in seconds.
+and with every tenth training label a wrong one. The table is that of docs/full_covariance.md.
 """
 
-import argparse
 import os
 import sys
 import warnings
@@ -57,19 +56,15 @@ def errors(train, test, digits, limit):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="few rows: that it runs")
-    quick = parser.parse_args().quick
     if not (DATA / "mnist.npz").exists():
         sys.exit(f"no {DATA / 'mnist.npz'}: the example needs MNIST as one file of arrays X_train, y_train, X_test and y_test.")
     with np.load(DATA / "mnist.npz") as file:
         train, test = ((file[f"X_{part}"] / np.float32(255), file[f"y_{part}"]) for part in ("train", "test"))
-    limit, most, n_pairs, n_all = (400, 300, 2, 300) if quick else (None, 3000, 45, 10_000)
-    pairs = list(combinations(range(10), 2))[:n_pairs]
+    pairs = list(combinations(range(10), 2))
     panels = {
-        "3 against 5": errors(train, test, [3, 5], limit),
-        f"mean of {n_pairs} pairs": np.mean([errors(train, test, list(pair), most) for pair in pairs], axis=0),
-        "one against all": errors(train, test, list(range(10)), n_all),
+        "3 against 5": errors(train, test, [3, 5], None),
+        "mean of 45 pairs": np.mean([errors(train, test, list(pair), 3000) for pair in pairs], axis=0),
+        "one against all": errors(train, test, list(range(10)), 10_000),
     }
     print("| |" + "".join(f" {title} | {NOISE[1]:.0%} noise |".replace("%", " %") for title in panels))
     print("|---|" + "---|---|" * len(panels))

@@ -5,13 +5,9 @@
 Every message is put into a folder, then its right folder is learnt: rows are bags of words (1 where a word occurs), classes
 are the folders of one user, and there is one vector of weights a folder. FOLDER (else what ONLINECLS_DATA names, else
 ../shared/data) has enron-folders-USER.tsv.gz, lines of FOLDER<TAB>TEXT in order of date, for each user (the tutorial's Enron
-data); or else any sub-folders of mail, a file a message, as mail programs have it: try your own. The table printed is that of
-docs/dual_ascent.md. (A script called email.py would hide the standard library's module.)
+data). The table printed is that of docs/dual_ascent.md. (A script called email.py would hide the standard library's module.)
 """
 
-import argparse
-import email
-import email.policy
 import gzip
 import os
 import sys
@@ -39,30 +35,15 @@ def learner(kind, update):
     return DualAscentClassifier(update=update, scale=1.0, intercept_scaling=1.0, **REGULARIZERS[kind])
 
 
-def read_mail(folder):
-    """Return (folder, text) of each message in the folders of a directory, by date."""
-    messages = []
-    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.parent != folder):
-        message = email.message_from_bytes(path.read_bytes(), policy=email.policy.default)
-        body = message.get_body(("plain", "html"))
-        try:
-            when, text = message["date"].datetime.timestamp(), body.get_content()
-        except (AttributeError, LookupError, ValueError):
-            continue  # no mail
-        messages.append((when, str(path.parent.relative_to(folder)), f"{message['from']} {message['subject']} {text}"))
-    return [message[1:] for message in sorted(messages)]
-
-
 def streams(data):
     """Return {user: (rows, folders)}, each in order of date."""
     mail = {}
     for path in sorted(data.glob("enron-folders-*.tsv.gz")):
         with gzip.open(path, "rt", encoding="utf-8", newline="\n") as lines:
             mail[path.name[len("enron-folders-") : -len(".tsv.gz")]] = [line.rstrip("\n").split("\t", 1) for line in lines]
-    mail = mail or ({data.name: read_mail(data)} if data.is_dir() else {})
-    if len({folder for messages in mail.values() for folder, _ in messages}) < 2:
-        sys.exit(f"no mail in {data}: the example needs enron-folders-USER.tsv.gz (lines of FOLDER<TAB>TEXT), or two sub-folders "
-                 "or more with a file a message. Name the folder that has one of these, or set ONLINECLS_DATA to it.")
+    if not mail:
+        sys.exit(f"no mail in {data}: the example needs enron-folders-USER.tsv.gz, lines of FOLDER<TAB>TEXT. Name the folder "
+                 "that has it, or set ONLINECLS_DATA to it.")
     return {user: (WORDS.transform([text for _, text in messages]), np.array([folder for folder, _ in messages]))
             for user, messages in mail.items()}
 
@@ -74,9 +55,7 @@ def run(X, y):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", nargs="?", type=Path, default=DATA, metavar="FOLDER")
-    mail = streams(parser.parse_args().data)
+    mail = streams(Path(sys.argv[1]) if sys.argv[1:] else DATA)
     print(f"| mistakes, % of messages | messages | folders | {' | '.join(NAMES)} |\n|---|" + "---:|" * (len(NAMES) + 2))
     for user, (X, y) in mail.items():
         print(f"| {user} | {len(y):,} | {len(np.unique(y))} | {' | '.join(f'{error:.1f}' for error in run(X, y).values())} |")

@@ -1,10 +1,10 @@
 """The experiments and theorems of the four papers, anew: figures and numbers in reproduced/, and docs/reproduction.md.
 
-    python examples/reproduce [--full | --smoke] [--write | --page]
+    python examples/reproduce [--full | --smoke] [--write]
 
 Two scripts run at a time. --full: the papers' repetitions and folds. --smoke: each script on as little as shows that it runs, in
-reproduced/smoke. --write: the page and its pictures too; --page: those alone, from the numbers. Data are read from
-ONLINECLS_DATA, or ../shared/data; what is not there is left out, with a word.
+reproduced/smoke. --write: the page and its pictures too. Data are read from ONLINECLS_DATA, or ../shared/data; what is not there
+is left out, with a word.
 """
 
 import json
@@ -82,10 +82,7 @@ def page():
 
 
 if __name__ == "__main__":
-    begun = time.perf_counter()
-    if "--page" not in sys.argv:
-        with ThreadPoolExecutor(2) as two:
-            list(two.map(run, SCRIPTS))
-        print(f"all: {time.perf_counter() - begun:.0f} s")
-    if "--write" in sys.argv or "--page" in sys.argv:
+    with ThreadPoolExecutor(2) as two:
+        list(two.map(run, SCRIPTS))
+    if "--write" in sys.argv:
         page()

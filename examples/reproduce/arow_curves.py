@@ -7,7 +7,7 @@ variance. Parameters are chosen by one further run.
 import sys
 
 import numpy as np
-from common import COLOURS, DATA, SMOKE, ellipsoid, flipped, keep, mistakes_along, picture, plt, reading, sentence
+from common import COLOURS, DATA, SMOKE, ellipsoid, flipped, keep, listed, mistakes_along, picture, plt, reading, sentence
 
 from onlinecls import AROWClassifier, ConfidenceWeightedClassifier, PassiveAggressiveClassifier, SecondOrderPerceptron
 
@@ -35,10 +35,6 @@ PA = {"PA": (lambda C: PassiveAggressiveClassifier(C=C, **NO), [10.0**k for k in
 def chosen(make, grid, X, seen, clean):
     """Return the parameter with which one pass makes the fewest mistakes."""
     return min(grid, key=lambda value: float(mistakes_along(make(value), X, seen, clean, every=len(clean))[1][-1]))
-
-
-def listed(found):
-    return ", ".join(f"{name} {value:.0f}" for name, value in sorted(found.items(), key=lambda item: item[1]))
 
 
 def synthetic(deviation, kinds):

@@ -83,6 +83,10 @@ def mistakes_along(learner, X, y, clean=None, every=50):
     return result.examples, result.examples * result.error
 
 
+def listed(found):
+    return ", ".join(f"{name} {value:.0f}" for name, value in sorted(found.items(), key=lambda item: item[1]))
+
+
 def flipped(y, share, rng):
     return np.where(rng.random(len(y)) < share, -y, y)
 

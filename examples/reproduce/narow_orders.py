@@ -7,9 +7,10 @@ sentence is read with both forms of AdaGrad: by dual averaging, the paper's Fig.
 import sys
 from functools import cache, partial
 from itertools import combinations, product
+from operator import itemgetter
 
 import numpy as np
-from common import COLOURS, FULL, SMOKE, ellipsoid, flipped, keep, mistakes_along, picture, plt, reading, sentence
+from common import COLOURS, FULL, SMOKE, ellipsoid, flipped, keep, listed, mistakes_along, picture, plt, reading, sentence
 
 from onlinecls import AROWClassifier, NAROWClassifier, PassiveAggressiveClassifier
 from onlinecls.reference import DualMatrixAdaGrad, MatrixAdaGrad
@@ -89,15 +90,11 @@ def draw(curves):
 # --- judges of the curves of a panel: what was found, and whether it holds ------------------------------------------------------
 
 
-def shown(found):
-    return ", ".join(f"{name} {value:.0f}" for name, value in sorted(found.items(), key=lambda item: item[1]))
-
-
 def judge(words, of, holds):
     """Make a judge of a number of each learner's curve, in the order of SHOWN."""
     def judged(curves):
         found = {name: float(of(tuple(curve))) for name, curve in curves.items()}
-        return words + shown(found), bool(holds(*found.values()))
+        return words + listed(found), bool(holds(*found.values()))
 
     return judged
 
@@ -108,14 +105,11 @@ def steep(curve):
     return 100.0 * max(before, after) / between
 
 
-def mistakes(holds):
-    return judge("", lambda curve: curve[-1], holds)
-
-
-OUTPERFORM = mistakes(lambda pa, arow, narow, adagrad: pa > max(arow, narow, adagrad))
-LEAST_TO_MOST = mistakes(lambda pa, arow, narow, adagrad: arow < narow < adagrad < pa and adagrad - narow < narow - arow)
-MOST_TO_LEAST = mistakes(lambda pa, arow, narow, adagrad: pa > adagrad > arow > narow)
-MORE = mistakes(lambda *more: min(more) > 0)
+LAST = itemgetter(-1)
+OUTPERFORM = judge("", LAST, lambda pa, arow, narow, adagrad: pa > max(arow, narow, adagrad))
+LEAST_TO_MOST = judge("", LAST, lambda pa, arow, narow, adagrad: arow < narow < adagrad < pa and adagrad - narow < narow - arow)
+MOST_TO_LEAST = judge("", LAST, lambda pa, arow, narow, adagrad: pa > adagrad > arow > narow)
+MORE = judge("", LAST, lambda *more: min(more) > 0)
 FEW = judge("% in the first half: ", lambda curve: 100.0 * curve[len(curve) // 2 - 1] / curve[-1], lambda *early: max(early) < 20)
 LINEAR = judge("% of the slope after the break: ", lambda curve: max(0.0, 100.0 * np.divide(*broken_line(curve, 1)[1][::-1])),
                lambda *rest: max(rest) < 10)

@@ -3,10 +3,9 @@
 import sys
 
 import numpy as np
-from common import DATA, SMOKE, keep, mistakes_along, read_tsv, reading, sentence
+from common import SMOKE, keep, mistakes_along, read_tsv, reading, sentence
 
 from onlinecls import DualAscentClassifier, Perceptron
-from onlinecls.datasets import load_sms_spam
 from onlinecls.reference import best_r
 from onlinecls.text import HashingVectorizer
 
@@ -33,15 +32,13 @@ def informative(X, y):
 
 
 def main():
-    missing, sets = not all((DATA / file).exists() for file in FILES.values()), {}
-    if missing:
-        X, y = load_sms_spam()
-        sets["text messages"] = X, np.where(y == "spam", 1, -1)
-    else:
-        for name, file in FILES.items():
-            lines = read_tsv(file)
-            labels = np.array([label for label, _ in lines])
-            sets[name] = WORDS.transform([text for _, text in lines]), np.where(labels == max(labels), 1, -1)
+    source, sets = "NAROW paper, section 4.3, Fig. 2", {}
+    for name, file in FILES.items():
+        if not (lines := read_tsv(file)):
+            keep("narow_words", source, [], {}, f"{file} is not there")
+            return
+        labels = np.array([label for label, _ in lines])
+        sets[name] = WORDS.transform([text for _, text in lines]), np.where(labels == max(labels), 1, -1)
     frequent, better, rare, numbers = [], [], [], {}
     for name, (X, y) in sets.items():
         X = X[:, np.unique(X.indices)]
@@ -57,14 +54,14 @@ def main():
         rare.append((f"{name}: s = {' and '.join(f'{s:.1f}' for s in known)}, not < {most:.1f}", max(known) < most))
         numbers[name] = {"M": M, "R": R, "d": d, "most s": most, "s": known}
     read = lambda name, told: reading(name, "; ".join(text for text, _ in told), all(held for _, held in told))  # noqa: E731
-    keep("narow_words", "NAROW paper, section 4.3, Fig. 2", [
+    keep("narow_words", source, [
         sentence("N12", "Clearly there are few very frequent words and many [rare] words [in two sentiment datasets].", [
             read("", frequent)]),
         sentence("N13", "... with an optimal tuning of r, this bound is better [than] the Perceptron's one. ... it is enough to "
                  "have s < MR²/(2d) [Σ u_i² Σ x_{t,i}² ≤ s ||u||²], and to set r = sMR²/(MR² - 2sd).", [
                      read("the bounds, M and R of the Perceptron", better),
                      read("the s of two linear machines", rare)]),
-    ], numbers, "reviews are not there: text messages, which ship with the package, in their place" if missing else "")
+    ], numbers)
 
 
 if __name__ == "__main__":

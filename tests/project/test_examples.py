@@ -3,7 +3,6 @@
 import gzip
 import importlib
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -26,42 +25,20 @@ def messages(n):
     return [(list(words)[i * i % 3], f"{words[list(words)[i * i % 3]]} number {i}") for i in range(n)]
 
 
-def check(done, name):
-    assert done.returncode == 0, done.stderr
-    row = next(line for line in done.stdout.splitlines() if line.startswith(f"| {name} |"))
-    figures = [part.strip() for part in row.split("|")[2:-1]]
-    assert figures[:2] == ["60", "2"] and len(figures) == 8
-    assert all(0.0 < float(figure) < 50.0 for figure in figures[2:]), "words tell the folder"
-
-
-def test_the_email_example_reads_lines(tmp_path):
+def test_the_email_example_tells_folders_by_their_words(tmp_path):
     with gzip.open(tmp_path / "enron-folders-doe-j.tsv.gz", "wt", encoding="utf-8") as file:
         file.writelines(f"{folder}\t{text}\n" for folder, text in messages(60))
-    check(run("email_folders.py", ONLINECLS_DATA=str(tmp_path)), "doe-j")
-
-
-def test_the_email_example_reads_a_folder_tree_in_order_of_date(tmp_path, monkeypatch):
-    for i, (folder, text) in enumerate(messages(60)):
-        path = tmp_path / "mail" / folder / f"{i % 7}.{i}"  # (names are in another order than dates)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(
-            f"From: a@b.c\nSubject: {text}\nDate: Mon, 1 Jan 2001 {i // 60:02}:{i % 60:02}:00 +0000\n\nHello: {text}\n")
-    (tmp_path / "mail" / "work" / "notes.txt").write_bytes(b"\xff\x00 no mail")
-    check(run("email_folders.py", tmp_path / "mail"), "mail")
-    monkeypatch.syspath_prepend(str(EXAMPLES))
-    found = importlib.import_module("email_folders").read_mail(tmp_path / "mail")
-    for (folder, whole), (expected, text) in zip(found, messages(60), strict=True):
-        assert folder == expected and re.fullmatch(rf"a@b\.c {text} Hello: {text}\s*", whole)
+    done = run("email_folders.py", ONLINECLS_DATA=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    figures = done.stdout.splitlines()[-1].split("|")[1:-1]
+    assert [part.strip() for part in figures[:3]] == ["doe-j", "60", "2"] and len(figures) == 9
+    assert all(0.0 < float(figure) < 50.0 for figure in figures[3:])
 
 
 def test_examples_name_missing_data(tmp_path):
-    (tmp_path / "one").mkdir()
-    for place in (tmp_path, tmp_path / "nowhere"):
-        done = run("email_folders.py", place)
-        assert done.returncode == 1 and done.stdout == ""
-        assert done.stderr.startswith(f"no mail in {place}: the example needs enron-folders-USER.tsv.gz (lines of FOLDER")
-    done = run("digits.py", ONLINECLS_DATA=str(tmp_path))
-    assert done.returncode == 1 and done.stderr.startswith(f"no {tmp_path / 'mnist.npz'}: the example needs MNIST")
+    for name, needed in (("email_folders.py", "no mail in"), ("digits.py", f"no {tmp_path / 'mnist.npz'}")):
+        done = run(name, ONLINECLS_DATA=str(tmp_path))
+        assert done.returncode == 1 and done.stdout == "" and done.stderr.startswith(needed)
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in (EXAMPLES / "reproduce").glob("[!_]*.py") if path.stem != "common"))
