@@ -20,6 +20,7 @@ from ._input import validate
 from ._input.compat import issparse, kind_of, random_state
 from ._pipeline import StreamPipeline, is_fitted, live_rows, n_rounds, names_of, stays
 from ._rows import Rows
+from .measures import Measures
 from .text import lasting, n_rows_of, part_of
 
 if TYPE_CHECKING:
@@ -95,25 +96,38 @@ class _Run:
     """
 
     def __init__(
-        self, who: str, learner: Any, classes: Any, every: Any, measures: Any = None, predictions: bool = False,
-        scores: bool = False, on_batch: Callable[[dict], object] | None = None,
+        self, who: str, learner: Any, stream: Any, classes: Any, every: Any, measures: Any = None, predictions: bool = False,
+        scores: bool = False, kinds: tuple = (None, "classifier", "regressor"),
     ) -> None:
+        _require(who, learner, kinds)
         if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
             raise ValueError(f"{who}: every must be an integer >= 1, got every={every!r}.")
-        self.who, self.learner, self.classes, self.every = who, learner, classes, int(every)
-        self.measures, self.on_batch, self.scores = measures, on_batch, scores
+        self.who, self.learner, self.every, self.measures = who, learner, int(every), measures
         self.is_pipeline, self.is_regressor = isinstance(learner, StreamPipeline), kind_of(learner) == "regressor"
+        self.scores = scores and not self.is_regressor
         self.inner = learner[-1] if self.is_pipeline else learner
         self.by_row = self.is_pipeline or isinstance(learner, OnlineClassifier | OnlineRegressor)
         self.counts = isinstance(self.inner, OnlineClassifier | OnlineRegressor)
+        self.classes = None if self.is_regressor else self._all_classes(stream, classes)
         self.way = self._way(measures is not None or predictions) if self.by_row else "batches"
         self.names = ("examples", "squared", "absolute") if self.is_regressor else ("examples", "mistakes")
         self.totals, self.seconds, self.n_rows = np.zeros(len(self.names)), 0.0, 0
         self.points: list[tuple] = []
         self.said: list[np.ndarray] | None = [] if predictions else None
-        has_model = self.counts and self.inner.__sklearn_is_fitted__()
-        self.n_updates = self.inner.n_updates_ if has_model else 0
-        self.sums = state_of(learner).counters[_SUMS] if self.way == "sums" and has_model else np.zeros(len(_SUMS))
+        self.n_updates = self.inner.n_updates_ if self.counts and is_fitted(self.inner) else 0
+        self.before = self._sums() if self.way == "sums" else self.totals
+
+    def _all_classes(self, stream: Any, classes: Any) -> Any:
+        """Return the classes for the first `partial_fit`; raise ValueError if they must be named."""
+        who, fitted = self.who, hasattr(self.learner, "classes_")
+        if not (fitted or classes is not None or isinstance(self.inner, OnlineClassifier)):
+            if not _is_one_batch(stream):
+                needed = f"all labels for {type(self.learner).__name__} on a stream of batches"
+                raise ValueError(f"{who}: classes must name {needed}, got None. Its first partial_fit needs them.")
+            classes = np.unique(validate.read_labels(who, stream[1], None))
+        if self.scores and not fitted and classes is None:
+            raise ValueError(f"{who}: classes must name all labels where scores=True, got None. A row has a score for each.")
+        return classes
 
     def _way(self, asked: bool) -> str:
         """Return the way of a learner of this library: a short one only where all its methods are the library's own."""
@@ -126,10 +140,14 @@ class _Run:
             return "kernel"
         return "rows" if asked or self.is_pipeline else "sums"
 
+    def _sums(self) -> np.ndarray:
+        """Return the rows, squared and absolute errors that a regressor of this library has counted."""
+        names = "t", "squared", "absolute"
+        return state_of(self.inner).counters[[COUNTERS[name] for name in names]] if is_fitted(self.inner) else np.zeros(3)
+
     def learn(self, X: Any, y: np.ndarray, truth: np.ndarray, weights: np.ndarray) -> None:
         """Predict and learn a batch in parts, which end where a point of the curve is due."""
         n, start = len(y), 0
-        X = _to_be_cut(self.who, X, self.way in ("kernel", "sums") and n <= self.every - self.n_rows % self.every)
         if self.way == "rows" and self.is_pipeline and type(self.learner[0]).__name__ == "TableVectorizer":
             X = _as_dicts(X)
         while start < n:
@@ -149,13 +167,11 @@ class _Run:
         begun = time.perf_counter()
         if self.way == "sums":
             self.learner.partial_fit(X, y, **_weighted(weights))
-        else:
-            predicted, known, live, scored = (self._in_kernel if self.way == "kernel" else self._by_methods)(X, y, weights)
-        self.seconds += time.perf_counter() - begun
-        if self.way == "sums":
-            fitted = self.learner.__sklearn_is_fitted__()
-            self.totals = state_of(self.learner).counters[_SUMS] - self.sums if fitted else self.totals
+            self.totals = self._sums() - self.before
+            self.seconds += time.perf_counter() - begun
             return
+        predicted, known, live, scored = (self._in_kernel if self.way == "kernel" else self._by_methods)(X, y, weights)
+        self.seconds += time.perf_counter() - begun
         if self.is_regressor:
             errors = (truth - predicted)[live]
             self.totals += len(errors), errors @ errors, np.abs(errors).sum()
@@ -209,14 +225,10 @@ class _Run:
         return predicted, known, live, tuple(map(np.concatenate, zip(*found, strict=True)))
 
     def mark(self) -> None:
-        """If any row since the last point counts, add a point to the curve, and call the caller's function."""
-        if self.totals[0] <= (self.points[-1][0] if self.points else 0):
-            return
-        updates = self.inner.n_updates_ - self.n_updates if self.counts else 0
-        self.points.append((*self.totals, updates, self.seconds))
-        if self.on_batch is not None:
-            point: dict[str, Any] = dict(zip((*self.names, "updates", "seconds"), map(float, self.points[-1]), strict=True))
-            self.on_batch(point if self.measures is None else {**point, "measures": self.measures.as_dict()})
+        """Add a point to the curve, if any row since the last one counts."""
+        if self.totals[0] > (self.points[-1][0] if self.points else 0):
+            updates = self.inner.n_updates_ - self.n_updates if self.counts else 0
+            self.points.append((*self.totals, updates, self.seconds))
 
     def result(self) -> ProgressiveResult:
         self.mark()
@@ -230,9 +242,6 @@ class _Run:
         return ProgressiveResult(by_row=self.by_row, **found)
 
 
-_SUMS = [COUNTERS[name] for name in ("t", "squared", "absolute")]
-
-
 def _has_learnt(learner: Any) -> bool:
     """Return True if a learner has learnt a row. (Classes that are named make one of this library fitted before that.)"""
     return n_rounds(learner) > 0 if isinstance(learner, Estimator) else is_fitted(learner)
@@ -242,34 +251,16 @@ def _weighted(weights: np.ndarray) -> dict[str, np.ndarray]:
     return {"sample_weight": weights} if len(weights) else {}
 
 
-def _require(who: str, learner: Any, kinds: tuple = (None, "classifier", "regressor")) -> None:
+def _require(who: str, learner: Any, kinds: tuple) -> None:
     if isinstance(learner, type):
         raise TypeError(f"{who}: estimator must be an object, got the class {learner.__name__}. Construct one.")
     lacking = [method for method in ("partial_fit", "predict") if not hasattr(learner, method)]
     if lacking:
-        raise TypeError(
-            f"{who}: estimator must have partial_fit and predict, got {type(learner).__name__} without {lacking[0]}. Only "
-            "learners that learn in parts can be validated progressively."
-        )
+        came = f"{type(learner).__name__} without {lacking[0]}"
+        raise TypeError(f"{who}: estimator must have partial_fit and predict, got {came}. It must learn in parts.")
     if kind_of(learner) not in kinds:
         needed = " or ".join(f"a {kind}" for kind in kinds[1:])
         raise TypeError(f"{who}: estimator must be {needed}, got {type(learner).__name__}, a {kind_of(learner)}.")
-
-
-def _all_classes(who: str, learner: Any, stream: Any, classes: Any, scores: bool = False) -> Any:
-    """Return the classes for the first `partial_fit`; raise ValueError if they must be named."""
-    fitted = hasattr(learner, "classes_")
-    is_own = isinstance(learner[-1] if isinstance(learner, StreamPipeline) else learner, OnlineClassifier)
-    if not (is_own or fitted) and classes is None:
-        if not _is_one_batch(stream):
-            raise ValueError(
-                f"{who}: classes must name all labels for {type(learner).__name__} on a stream of batches, got None. "
-                "Its first partial_fit needs them."
-            )
-        classes = np.unique(validate.read_labels(who, stream[1], None))
-    if scores and not fitted and classes is None:
-        raise ValueError(f"{who}: classes must name all labels where scores=True, got None. A row has a score for each of them.")
-    return classes
 
 
 # --- rows ----------------------------------------------------------------------------------------------------------------------
@@ -277,12 +268,6 @@ def _all_classes(who: str, learner: Any, stream: Any, classes: Any, scores: bool
 
 def _is_one_batch(stream: Any) -> bool:
     return isinstance(stream, tuple) and len(stream) > 1 and not isinstance(stream[0], tuple)
-
-
-def _to_be_cut(who: str, X: Any, is_whole: bool = False) -> Any:
-    """Return X with rows that can be cut out; raise where a sparse X that is cut has a broken structure."""
-    is_read = not issparse(X) or isinstance(X, Rows) or (X.format == "csr" and is_whole)
-    return X if is_read else validate.as_csr(who, X)
 
 
 def _as_dicts(X: Any) -> Any:
@@ -309,9 +294,10 @@ def _batches(who: str, stream: Any, read: Callable[[str, Any, int], np.ndarray],
         X, y, weight = (*batch, None)[:3]
         if tables and isinstance(y, (str, bytes, Number, np.generic)):  # a row and its label, as river's streams have them
             X, y, weight = [X], [y], None if weight is None else [weight]
-        if tables:
-            X = lasting(X)
-        elif not hasattr(X, "shape"):
+        X = lasting(X)
+        if issparse(X) and not isinstance(X, Rows):
+            X = validate.as_csr(who, X)
+        elif not tables and not hasattr(X, "shape"):
             X = validate.as_array(f"{who}: X", X, "rows of equal length")
         n_rows = 0 if np.shape(X) == () and hasattr(X, "ndim") else n_rows_of(X)
         yield X, read(who, y, n_rows), validate.read_weights(who, weight, n_rows)
@@ -355,7 +341,8 @@ def _in_orders(who: str, stream: Any, y_clean: Any, orders: Any, seed: Any) -> I
     if not _is_one_batch(stream):
         needed = "one (X, y) or (X, y, weight) where orders is given"
         raise ValueError(f"{who}: stream must be {needed}, got {type(stream).__name__}. Its rows are put in order as a whole.")
-    X, generator = _to_be_cut(who, lasting(stream[0])), random_state(who, seed)
+    X, generator = lasting(stream[0]), random_state(who, seed)
+    X = validate.as_csr(who, X) if issparse(X) and not isinstance(X, Rows) else X
     columns, n_rows = [*stream[1:], y_clean], n_rows_of(X)
     if any(column is not None and (not hasattr(column, "__len__") or len(column) != n_rows) for column in columns):
         raise ValueError(f"{who}: X and y must have the same number of rows where orders is given, got {n_rows} in X.")
@@ -370,8 +357,8 @@ def _in_orders(who: str, stream: Any, y_clean: Any, orders: Any, seed: Any) -> I
 
 def progressive_validation(
     estimator: Any, stream: XY | XYWeight | Iterable[XY | XYWeight], y_clean: ArrayLike | None = None, *,
-    classes: ArrayLike | None = None, every: int = 1000, measures: Any = None, predictions: bool = False, scores: bool = False,
-    on_batch: Callable[[dict], object] | None = None,
+    classes: ArrayLike | None = None, every: int = 1000, measures: Measures | None = None, predictions: bool = False,
+    scores: bool = False,
 ) -> ProgressiveResult:
     """Stream rows once through a learner, each of them predicted and then learnt, and count the mistakes.
 
@@ -391,14 +378,12 @@ def progressive_validation(
         All labels that will appear. None: labels join as they appear; a learner of another library gets those of one (X, y).
     every : int, default=1000
         Rows of the stream between two points of the curve, >= 1. Larger batches are cut there.
-    measures : onlinecls.measures.ClassificationMeasures or RegressionMeasures, default=None
-        Updated with every row.
+    measures : onlinecls.measures.Measures, default=None
+        Updated with every row; of a regressor ``Measures(numbers=True)``.
     predictions : bool, default=False
         Keep the prediction of every row in ``result.predictions``.
     scores : bool, default=False
         Give `measures` the scores and probabilities of each row too, for the AUC and the log loss. Name the classes.
-    on_batch : callable, default=None
-        Called at each point of the curve with a dict of its numbers and of `measures` by name. An exception ends the run.
 
     Returns
     -------
@@ -427,17 +412,14 @@ def progressive_validation(
     >>> result.examples.tolist(), result.mistakes.tolist(), result.progressive_error
     ([4, 8], [3, 3], 0.375)
     """
-    who, kind = "progressive_validation", kind_of(estimator)
-    _require(who, estimator)
+    who = "progressive_validation"
     if measures is None and scores:
-        raise ValueError(f"{who}: measures must be given where scores=True, got None. Give ClassificationMeasures(classes).")
-    wanted = "RegressionMeasures" if kind == "regressor" else "ClassificationMeasures"
-    if measures is not None and type(measures).__name__ != wanted:
-        raise TypeError(f"{who}: measures must be {wanted} for this estimator, got {type(measures).__name__}.")
-    if kind == "regressor" and (y_clean is not None or classes is not None):
+        raise ValueError(f"{who}: measures must be given where scores=True, got None. Give Measures(classes).")
+    run = _Run(who, estimator, stream, classes, every, measures, predictions, scores)
+    if measures is not None and measures.numbers != run.is_regressor:
+        raise ValueError(f"{who}: measures must be Measures(numbers={run.is_regressor}) for this estimator, got others.")
+    if run.is_regressor and (y_clean is not None or classes is not None):
         raise ValueError(f"{who}: y_clean and classes must be None for a regressor, got others. They are about labels.")
-    named = None if kind == "regressor" else _all_classes(who, estimator, stream, classes, scores)
-    run = _Run(who, estimator, named, every, measures, predictions, scores and kind != "regressor", on_batch)
     _learn_all(who, [run], stream, y_clean)
     return run.result()
 
@@ -523,15 +505,12 @@ def compare(
         learners = dict(zip(names_of(learners), learners, strict=True))
     if not isinstance(learners, Mapping) or not learners:
         raise ValueError(f"{who}: learners must be a list of classifiers, or a dict of them by their names, got {learners!r}.")
-    for learner in learners.values():
-        _require(who, learner, (None, "classifier"))
     if len({*map(id, learners.values())}) < len(learners):
         raise ValueError(f"{who}: learners must be different objects, got one twice among {list(learners)}. Give a copy of it.")
-    named = {name: _all_classes(who, learner, stream, classes) for name, learner in learners.items()}
     curves: dict[str, list[ProgressiveResult]] = {name: [] for name in learners}
     for rows, clean in _in_orders(who, stream, y_clean, orders, random_state):
         learning = learners if orders is None else copy.deepcopy(learners)
-        runs = {name: _Run(who, learner, named[name], every) for name, learner in learning.items()}
+        runs = {name: _Run(who, each, rows, classes, every, kinds=(None, "classifier")) for name, each in learning.items()}
         _learn_all(who, list(runs.values()), rows, clean)
         for name, run in runs.items():
             curves[name].append(run.result())

@@ -15,7 +15,7 @@ from onlinecls import (
     make_stream_pipeline,
     progressive_validation,
 )
-from onlinecls.measures import ClassificationMeasures, RegressionMeasures
+from onlinecls.measures import Measures
 from onlinecls.tables import TableVectorizer
 
 CLASSES = ["a", "b", "c"]
@@ -58,7 +58,7 @@ def assert_agrees(found, weights, y, predicted):
 
 def test_measures_of_all_rows_are_those_of_scikit_learn():
     y, predicted, scores, probabilities, weights = stream()
-    found = in_batches(ClassificationMeasures(CLASSES), (y, predicted, scores, probabilities, weights))
+    found = in_batches(Measures(CLASSES), (y, predicted, scores, probabilities, weights))
     assert_agrees(found, weights, y, predicted)
     assert found.examples == np.count_nonzero(weights)
     areas = [metrics.roc_auc_score(y == label, scores[:, k], sample_weight=weights) for k, label in enumerate(CLASSES)]
@@ -72,15 +72,15 @@ def test_the_auc_is_that_of_all_cuts():
     generator = np.random.default_rng(1)
     y, weights = (generator.random(400) < 0.2).astype(int), generator.choice([0.0, 1.0, 1.0, 2.0], 400)
     scores = np.round(generator.normal(size=400) + y, 1) / 4.0
-    found = in_batches(ClassificationMeasures([0, 1]), (y, y, scores, np.full((400, 2), 0.5), weights))
+    found = in_batches(Measures([0, 1]), (y, y, scores, np.full((400, 2), 0.5), weights))
     scores = scores.astype(np.float32).astype(float)
     assert found.auc == pytest.approx(metrics.roc_auc_score(y, scores, sample_weight=weights), rel=1e-12)
-    assert ClassificationMeasures([0, 1]).auc is None
+    assert Measures([0, 1]).auc is None
 
 
 def test_memory_grows_with_the_pairs_of_labels_that_occur():
     labels, n = np.arange(8_000), 1_000
-    found = ClassificationMeasures([0, 1]).update(labels[:n], labels[:n] % 2)
+    found = Measures([0, 1]).update(labels[:n], labels[:n] % 2)
 
     def read():
         for at in range(n, len(labels), n):
@@ -94,7 +94,7 @@ def test_memory_grows_with_the_pairs_of_labels_that_occur():
 
 
 def test_bad_rows_change_no_measure():
-    found = ClassificationMeasures(["a", "b"]).update(["a", "b"], ["b", "b"], [1.0, 2.0], [[0.5, 0.5], [0.1, 0.9]])
+    found = Measures(["a", "b"]).update(["a", "b"], ["b", "b"], [1.0, 2.0], [[0.5, 0.5], [0.1, 0.9]])
     before = found.as_dict()
     for rows, words in (
         ((["new", None], ["a", "b"]), "y_true must have a label for each row, got None"),
@@ -111,13 +111,13 @@ def test_bad_rows_change_no_measure():
 
 
 def test_a_row_without_a_prediction_is_a_mistake_of_no_class():
-    found = ClassificationMeasures(["a", "b"]).update(["a", "b", "a"], [None, "b", "b"])
+    found = Measures(["a", "b"]).update(["a", "b", "a"], [None, "b", "b"])
     assert (found.error, found.recall("a"), found.precision("b")) == (pytest.approx(2 / 3), 0.0, 0.5)
 
 
 def test_scores_of_two_classes_may_be_one_column():
     y, scores = np.array([0, 1, 1, 0, 1]), np.array([-1.0, 2.0, 0.5, 0.7, -3.0])
-    found = ClassificationMeasures([0, 1]).update(y, scores > 0, scores)
+    found = Measures([0, 1]).update(y, scores > 0, scores)
     assert found.auc == pytest.approx(metrics.roc_auc_score(y, scores))
 
 
@@ -125,9 +125,9 @@ def test_measures_of_numbers_are_those_of_scikit_learn():
     generator = np.random.default_rng(1)
     y, weights = 1e6 + generator.normal(size=200), generator.integers(0, 3, 200).astype(float)
     predicted = y + generator.normal(scale=0.5, size=200)
-    found = RegressionMeasures()
+    found = Measures(numbers=True)
     for part in np.split(np.arange(200), (1, 3, 100)):
-        found.update(y[part], predicted[part], weights[part])
+        found.update(y[part], predicted[part], sample_weight=weights[part])
     assert found.mse == pytest.approx(metrics.mean_squared_error(y, predicted, sample_weight=weights))
     assert found.mae == pytest.approx(metrics.mean_absolute_error(y, predicted, sample_weight=weights))
 
@@ -160,10 +160,10 @@ def in_a_loop(learner, X, y, weights, measures):
 def test_what_watches_a_stream_sees_each_row_before_it_is_learnt(make):
     X, y, generator = rows_of_a_stream()
     weights = generator.integers(0, 3, len(y)).astype(float)
-    slow = ClassificationMeasures(CLASSES)
+    slow = Measures(CLASSES)
     predictions = in_a_loop(make(), X, y, weights, slow)
     for scores in (False, True):
-        found = ClassificationMeasures(CLASSES)
+        found = Measures(CLASSES)
         result = progressive_validation(
             make(), ((X[at], y[at], weights[at]) for at in np.split(np.arange(len(y)), [1, 50])), classes=CLASSES, every=40,
             measures=found, predictions=True, scores=scores)
@@ -181,7 +181,7 @@ def test_a_pipeline_and_learners_of_others_are_watched():
     table = {"a": X[:, 0], "b": X[:, 1]}
     pipeline, other = make_stream_pipeline(TableVectorizer(), AROWClassifier()), linear_model.SGDClassifier(random_state=0)
     for learner, rows in ((pipeline, table), (other, X)):
-        found = ClassificationMeasures()
+        found = Measures()
         result = progressive_validation(learner, (rows, y), classes=CLASSES, measures=found, predictions=True)
         assert found.error == pytest.approx(result.progressive_error) == np.mean(result.predictions != y)
 
@@ -192,29 +192,35 @@ def test_a_regressor_is_watched_row_by_row():
     table = {name: X[:, k] for k, name in enumerate("abc")}
     pipeline = make_stream_pipeline(TableVectorizer(), AROWRegressor())
     for learner, rows in ((AROWRegressor(), X), (pipeline, table)):
-        found = RegressionMeasures()
+        found = Measures(numbers=True)
         result = progressive_validation(learner, (rows, y, weights), every=10, measures=found, predictions=True)
         live = weights > 0.0
         assert result.squared[-1] == pytest.approx(np.sum((y - result.predictions.astype(float))[live] ** 2))
         assert found.mse == pytest.approx(result.mse[-1]) and found.examples == live.sum()
 
 
-def test_a_callback_gets_every_point_of_the_curve():
+def test_a_stream_sees_the_measures_of_each_batch_before_it_makes_the_next_one():
     X, y, _ = rows_of_a_stream()
-    points, found = [], ClassificationMeasures()
-    result = progressive_validation(Perceptron(), (X, y), every=25, measures=found, on_batch=points.append)
-    assert [point["examples"] for point in points] == result.examples.tolist() == [25, 50, 75, 100, 120]
-    assert [point["mistakes"] for point in points] == result.mistakes.tolist()
-    assert points[-1]["measures"]["error"] == pytest.approx(result.progressive_error)
-    assert json.loads(json.dumps(points[0])) == points[0]
+    seen, found = [], Measures()
+
+    def batches():
+        for at in range(0, len(y), 25):
+            yield X[at : at + 25], y[at : at + 25]
+            seen.append(found.as_dict())
+
+    result = progressive_validation(Perceptron(), batches(), every=25, measures=found)
+    assert [each["examples"] for each in seen] == result.examples.tolist() == [25, 50, 75, 100, 120]
+    assert [each["mistakes"] for each in seen] == result.mistakes.tolist()
+    assert seen[-1]["error"] == pytest.approx(result.progressive_error)
+    assert json.loads(json.dumps(seen[0])) == seen[0]
 
 
 def test_what_cannot_be_measured_is_refused_before_anything_is_learnt():
     X, y, _ = rows_of_a_stream()
     for arguments, words in (
         ({"scores": True}, "measures must be given where scores=True"),
-        ({"scores": True, "measures": ClassificationMeasures(CLASSES)}, "classes must name all labels where scores=True"),
-        ({"measures": RegressionMeasures()}, "measures must be ClassificationMeasures for this estimator, got"),
+        ({"scores": True, "measures": Measures(CLASSES)}, "classes must name all labels where scores=True"),
+        ({"measures": Measures(numbers=True)}, r"measures must be Measures\(numbers=False\) for this estimator, got"),
     ):
         learner = AROWClassifier()
         with pytest.raises((TypeError, ValueError), match=words):

@@ -19,7 +19,7 @@ from onlinecls import (
     make_stream_pipeline,
     progressive_validation,
 )
-from onlinecls.measures import ClassificationMeasures
+from onlinecls.measures import Measures
 from onlinecls.tables import TableVectorizer
 from onlinecls.text import HashingVectorizer
 
@@ -226,7 +226,7 @@ class Uncopied(AROWClassifier):
 @pytest.mark.parametrize("steps", [[TableVectorizer(bits=4)], [TableVectorizer(bits=0, max_values=8), StandardScaler()]], ids=len)
 @pytest.mark.parametrize("form", ["pairs", "batches"])
 def test_validation_by_row_copies_no_learner_and_scores_each_row_by_the_model_before_it(steps, form):
-    (X, y), expected = LATER, ClassificationMeasures(["no", "yes"])
+    (X, y), expected = LATER, Measures(["no", "yes"])
     rows, weights = rows_of(X), np.tile([1.0, 0.0, 2.0], 100)
     make = lambda learner: make_stream_pipeline(*copy.deepcopy(steps), learner)  # noqa: E731
     twin = make(AROWClassifier(probability=True))
@@ -239,7 +239,7 @@ def test_validation_by_row_copies_no_learner_and_scores_each_row_by_the_model_be
     stream = list(zip(rows, y, weights, strict=True))
     if form == "batches":
         stream = [(rows[at : at + 70], y[at : at + 70], weights[at : at + 70]) for at in range(0, 300, 70)]
-    measures, pipeline = ClassificationMeasures(["no", "yes"]), make(Uncopied(probability=True))
+    measures, pipeline = Measures(["no", "yes"]), make(Uncopied(probability=True))
     result = progressive_validation(pipeline, stream, scores=True, measures=measures, classes=["no", "yes"], predictions=True)
     np.testing.assert_array_equal(pipeline[-1].coef_, twin[-1].coef_)
     assert measures.log_loss == pytest.approx(expected.log_loss, rel=1e-12)
@@ -273,7 +273,7 @@ def test_rows_whose_class_has_weight_0_are_neither_predicted_nor_counted(first, 
     for sample_weight in ((), (weights,)):
         found = [
             counts(progressive_validation(model, stream, predictions=True, **asked, **(
-                {"measures": ClassificationMeasures(["no", "yes"])} if scores else {})))
+                {"measures": Measures(["no", "yes"])} if scores else {})))
             for model, stream in (
                 (make(), (numbers, y, *sample_weight)),
                 (make_stream_pipeline(TableVectorizer(bits=0, max_values=8), make()), (X, y, *sample_weight)),

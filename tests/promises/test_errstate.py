@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from onlinecls import AROWRegressor, CommitteeClassifier, make_stream_pipeline, merge, progressive_validation
-from onlinecls.measures import ClassificationMeasures, RegressionMeasures
+from onlinecls.measures import Measures
 from onlinecls.tables import TableVectorizer
 
 SCALES = (1e-300, 1e-39, 1e149, 1e300)
@@ -40,7 +40,7 @@ def test_measures_in_any_units(scale):
     y, X = draw.integers(0, 2, 300), draw.normal(size=300) * scale
     weights = np.r_[1e-300, 1e-30, np.ones(297), 1e30]
     with np.errstate(all="raise"):
-        found = ClassificationMeasures([0, 1]), RegressionMeasures()
+        found = Measures([0, 1]), Measures(numbers=True)
         for part in np.array_split(np.arange(300), [1, 2, 3, 200]):
             found[0].update(y[part], y[part] > 0, X[part], np.c_[1.0 - y[part], y[part]], weights[part])
             found[1].update(X[part], X[part] * draw.random(len(part)), weights[part])

@@ -32,7 +32,7 @@ from onlinecls import (
 )
 from onlinecls.datasets import load_sms_spam
 from onlinecls.evaluation import ProgressiveResult
-from onlinecls.measures import ClassificationMeasures, RegressionMeasures
+from onlinecls.measures import Measures
 from onlinecls.streams import Batch, Stream, options_of, read
 from onlinecls.tables import TableVectorizer
 from onlinecls.text import HashingVectorizer
@@ -114,12 +114,12 @@ def test_frames_and_dicts_are_learnt_as_they_are(tmp_path: Path) -> None:
 
 
 def test_learners_are_evaluated_on_a_stream() -> None:
-    measures = ClassificationMeasures(["ham", "spam"])
+    measures = Measures(["ham", "spam"])
     result: ProgressiveResult = progressive_validation(
-        AROWClassifier(), (X, LABELS), classes=["ham", "spam"], measures=measures, on_batch=lambda point: None)
+        AROWClassifier(), (X, LABELS), classes=["ham", "spam"], measures=measures)
     found = compare({"arow": AROWClassifier(), "perceptron": Perceptron()}, [(X, LABELS)] * 3)
     assert 0.0 <= result.progressive_error <= 1.0 and found.errors[found.best] <= 1.0 and measures.examples == 4
-    errors = progressive_validation(AROWRegressor(), [(X, NUMBERS), (X, NUMBERS, np.ones(4))], measures=RegressionMeasures())
+    errors = progressive_validation(AROWRegressor(), [(X, NUMBERS), (X, NUMBERS, np.ones(4))], measures=Measures(numbers=True))
     assert errors.mse[-1] >= 0.0
 
 

@@ -14,7 +14,7 @@ from .._estimators.learner import state_of
 from .._input import escaped
 from .._input.compat import is_regressor
 from .._pipeline import linear_of, named_columns
-from ..measures import ClassificationMeasures, RegressionMeasures
+from ..measures import Measures
 from ..text import FeatureNames, top_columns
 from .models import Model, algorithm_of, shown_error, shown_errors, shown_label, skipped_lines
 
@@ -108,7 +108,7 @@ def measured(model: Model, data: list[str]) -> Any:
     """Measure a model on all rows of files, which count alike."""
     model.reading["weight"] = None
     learner, whole = model.learner, model.whole
-    measures: Any = RegressionMeasures() if is_regressor(learner) else ClassificationMeasures(learner.classes_)
+    measures: Any = Measures(numbers=True) if is_regressor(learner) else Measures(learner.classes_)
     with model.open(data) as stream:
         for X, y, _ in stream.batches_of_rows():
             if is_regressor(learner):
