@@ -55,6 +55,14 @@ def state_of(learner):
     return learner._state
 
 
+def parts_of(state):
+    """Return the parts of a model; those of member i of a committee as "i.name"."""
+    parts = state.parts()
+    for i, member in enumerate(parts.pop("members", ())):
+        parts.update({f"{i}.{name}": part for name, part in parts_of(member).items()})
+    return parts
+
+
 def stored(learner):
     """Return all that learning may change, {name: array or value}; arrays of a kernel learner without spare room."""
     if isinstance(learner, OnlineToBatch):
@@ -65,7 +73,7 @@ def stored(learner):
     if not learner.__sklearn_is_fitted__():  # a hypothesis from before the first row
         return {}
     state = learner._state
-    parts = state.compact().parts()  # (not where classes lie that have joined)
+    parts = parts_of(state.compact())  # (not where classes lie that have joined)
     if isinstance(state, SupportState):  # (nor where rows lie that have been learnt from)
         vectors, _ = state.weights()
         parts = {name: part for name, part in parts.items() if name not in ("kept", "kernel", "origin")}
@@ -95,7 +103,7 @@ def weights_of_none(learner):
 
 def arrays(learner):
     """The arrays of the model themselves, by name: to lock, or to spoil."""
-    parts = learner._state.parts().items()
+    parts = parts_of(learner._state).items()
     return {name: part for name, part in parts if isinstance(part, np.ndarray) and part.size}  # (an empty one may be a constant)
 
 

@@ -316,7 +316,7 @@ cdef class Model:
         lock : around the model. classes : the labels, or None.
         """
         cdef Call call = Call()
-        call.arrays = tuple([part for part in self.parts().values() if isinstance(part, np.ndarray)])
+        call.arrays = tuple(self.arrays())
         call.names, call.values, call.lock, call.task, call.params = tuple(same), tuple(same.values()), lock, task, self.params
         call.feature_names, call.classes = same["feature_names_in_"], classes
         if classes is not None:

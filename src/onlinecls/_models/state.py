@@ -210,6 +210,10 @@ class State(model.Model):
         names = (*self.SCALARS, *self.ARRAYS)
         return dict(zip(names, attrgetter(*names)(self), strict=True))
 
+    def arrays(self) -> list[np.ndarray]:
+        """Return the arrays that learning changes."""
+        return [part for part in self.parts().values() if isinstance(part, np.ndarray)]
+
     def in_file(self) -> dict:
         """Return the parts for a file: arrays, and values that JSON can hold."""
         return self.compact().parts()
@@ -248,10 +252,7 @@ class State(model.Model):
 
     def writable(self) -> Self:
         """Return this model, or a copy if some of its arrays are read-only (memory-mapped by joblib, say)."""
-        for name in (*self.SCALARS, *self.ARRAYS):
-            if isinstance(part := getattr(self, name), np.ndarray) and not part.flags.writeable:
-                return self.copy()
-        return self
+        return self if all(array.flags.writeable for array in self.arrays()) else self.copy()
 
     def count(self, name: str) -> int:
         return int(self.counters[self.COUNTERS[name]])

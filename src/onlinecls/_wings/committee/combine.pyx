@@ -6,7 +6,7 @@ s_k is member k's score of a row before it learns the row, m_k is 1 + its mistak
 root mean square of its scores so far (of several classes: of those of all classes that have come), 1 while all of them are 0. A
 mistake is a row whose class has not the highest score alone, so that ties prefer no class.
 """
-from libc.math cimport fmax, fmin, sqrt
+from libc.math cimport INFINITY, fmax, fmin, sqrt
 from libc.stdint cimport int64_t
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..._compiled.model cimport Model
 from ..._compiled.rounds cimport Batch, Counters, PassContext, Round, Task, before_step, check_signals, next_round
 
 cdef enum:
-    MOST_WORK = 1 << 16     # most work in a block: non-zeros times vectors of weights, where a row has
+    MOST_WORK = 1 << 16     # in a block, but for its last row: non-zeros times vectors of weights, where a row has
     LEAST_WORK = 64         # so many more, as there must be room for its scores
 
 cdef Py_ssize_t ENDLESS = <Py_ssize_t>1 << 60      # a budget that no block uses up, so that no signal is handled within it
@@ -100,24 +100,21 @@ cdef class CommitteeModel(Model):
 
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
         """Let the members learn one block of rows after another, and add their scores."""
-        cdef Py_ssize_t start, at, n, work, j, k = len(self.members), columns = context.columns, budget = context.budget
+        cdef Py_ssize_t start, at, work, j, k = len(self.members), columns = context.columns, budget = context.budget
         cdef Py_ssize_t stride = min(b.n, MOST_WORK // (LEAST_WORK * columns) + 1) * columns
         cdef double[::1] outputs = np.empty(stride * k), scores = np.empty(columns + k), counts, counters, correction
         cdef double[:, ::1] tally = self.tally
-        cdef double updates = 0.0, skipped = 0.0
+        cdef double updates, skipped
         cdef bint is_new = not self.are_seen
         cdef Batch own, block = b[0]
         cdef PassContext theirs
         cdef Model member
         context.budget, block.n = ENDLESS, 0
         while block.n < b.n:
-            start, work = block.n, 0
-            while block.n < b.n:
+            start, work, updates, skipped = block.n, 0, 0.0, INFINITY
+            while block.n < b.n and work < MOST_WORK:
                 at = block.n if b.order == NULL else b.order[block.n]
-                n = (b.indptr[at + 1] - b.indptr[at] + LEAST_WORK) * columns
-                if work > 0 and work + n > MOST_WORK:
-                    break
-                work += n
+                work += (b.indptr[at + 1] - b.indptr[at] + LEAST_WORK) * columns
                 block.n += 1
             budget = check_signals(budget, work * k)
             for j in range(k):
@@ -129,13 +126,10 @@ cdef class CommitteeModel(Model):
                              &correction[0] if correction.shape[0] else NULL)
                 own = block         # (its predictions are the committee's)
                 theirs.next, theirs.budget, theirs.scores_out, theirs.has_observers = start, ENDLESS, &outputs[j * stride], True
-                try:
-                    member.run(context.task, rows, &own, &theirs)
-                finally:
-                    (<Counters*>&counters[0])[0] = theirs.counters
+                member.run(context.task, rows, &own, &theirs)
+                (<Counters*>&counters[0])[0] = theirs.counters
                 # (A row changes the committee if it changes a member, and is skipped if all skip it.)
-                updates = max(updates if j else 0.0, theirs.counters.updates)
-                skipped = min(skipped if j else 1e300, theirs.counters.skipped)
+                updates, skipped = max(updates, theirs.counters.updates), min(skipped, theirs.counters.skipped)
             with nogil:
                 combine(<Member*>&tally[0, 0], k, &block, context, &outputs[0], stride, &scores[0], is_new)
             context.counters.updates, context.counters.skipped = updates, skipped

@@ -10,7 +10,7 @@ import numpy as np
 from ..._estimators.choice import Params, choose
 from ..._estimators.classifier import WithProbabilities
 from ..._estimators.parameters import estimator
-from ..._files import of_number, require, require_layout
+from ..._files import numbered, of_number, require, require_layout
 from ..._models.state import COUNTS, STATES, Array, State, laid_out, read_only
 from ..._registry import estimator_class
 from .combine import CommitteeModel
@@ -30,7 +30,7 @@ _FAR = 1e300  # products of weights and scores beyond this count as this, so tha
 class CommitteeParams(Params):
     """The parameters of a committee's pass: those of its members."""
 
-    model, joins_singly = "committee", True
+    model = "committee"
 
     def of_pass(self, state: CommitteeState, is_open: bool, balanced: bool) -> Self:
         members = tuple(own.of_pass(its, is_open, balanced) for its, own in state.each(self))
@@ -38,22 +38,23 @@ class CommitteeParams(Params):
 
 
 class CommitteeState(State, CommitteeModel):
-    """members : models, each with its own counters, as if it were alone. values : the first one's; all have the same dtype.
-
-    parts : the committee's own, and those of member i as "i.name".
-    """
+    """members : models, each with its own counters, as if it were alone. values : the first one's; all have the same dtype."""
 
     ARRAYS = {
         **COUNTS, "calibration": State.ARRAYS["calibration"], "tally": Array((len(_MEMBERS), 3), least=0.0, most=1e200),
     }
-    SCALARS: tuple[str, ...] = ()
+    SCALARS = ("members",)
     SLOTS = ()
     geometry = "committee"
+    HAS_NONE = True
 
     def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: CommitteeParams):
-        members = [STATES[own.model](n_features, n_classes, dtype, own) for own in params.members]
-        self.__setstate__({"params": params, "members": members})
+        self.__setstate__({"members": tuple(STATES[own.model](n_features, n_classes, dtype, own) for own in params.members)})
         super().__init__(n_features, n_classes, dtype, params)
+
+    def __setstate__(self, parts: dict) -> None:
+        first = parts["members"][0]
+        super().__setstate__({**parts, "values": first.values, "n_features": first.n_features, "n_columns": first.n_columns})
 
     def each(self, params: CommitteeParams) -> list[tuple[Any, Any]]:
         """Return the members, each with its parameters."""
@@ -63,27 +64,9 @@ class CommitteeState(State, CommitteeModel):
     def n_bytes(cls, params: CommitteeParams, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
         return sum(STATES[own.model].n_bytes(own, n_features, n_classes, dtype) for own in params.members)
 
-    def writable(self) -> Self:
-        return super().writable() if all(member.writable() is member for member in self.members) else self.copy()
-
     def can_learn_with(self, params: Any) -> bool:
         alike = type(params) is CommitteeParams and params.probability == self.params.probability
         return alike and all(its.can_learn_with(own) for its, own in self.each(params))
-
-    # --- parts ---------------------------------------------------------------------------------------------------------------
-
-    def parts(self) -> dict:
-        found = super().parts()
-        for at, member in enumerate(self.members):
-            found.update({f"{at}.{name}": part for name, part in member.parts().items()})
-        return found
-
-    def __setstate__(self, parts: dict) -> None:
-        parts, its = dict(parts), parts["params"].members
-        alone = [{**of_number(at, parts), "params": own} for at, own in enumerate(its)]
-        self.members = tuple(parts.pop("members", None) or (STATES[part["params"].model].of(part) for part in alone))
-        first = self.members[0]
-        super().__setstate__({**parts, "values": first.values, "n_features": first.n_features, "n_columns": first.n_columns})
 
     @property
     def scale(self) -> float:
@@ -104,24 +87,6 @@ class CommitteeState(State, CommitteeModel):
             each.count_rows(n_rows)
         self.tally[:, 0] = self.count("mistakes")
 
-    # --- classes -------------------------------------------------------------------------------------------------------------
-
-    def grow_classes(self, places: np.ndarray, n_classes: int, params: CommitteeParams) -> CommitteeState:
-        for member in self.members:
-            member.is_open = self.is_open
-        members = [member.grow_classes(places, n_classes, own) for member, own in self.each(params)]
-        return super().grow_classes(places, n_classes, params).sharing(members=members, tally=self.tally.copy())
-
-    def compact(self) -> CommitteeState:
-        members = tuple(member.compact() for member in self.members)
-        return self if members == self.members else self.sharing(members=members)
-
-    def keep_classes(self, keep: np.ndarray, n_none: int | None = None) -> CommitteeState:
-        members = [member.keep_classes(keep, n_none) for member in self.members]
-        return super().keep_classes(keep, n_none).sharing(members=members, tally=self.tally.copy())
-
-    # --- reading -------------------------------------------------------------------------------------------------------------
-
     def weights_of(self, params: CommitteeParams, features: slice) -> np.ndarray:
         """Return the combined weights Σ a_k w_k. The constant feature is 1."""
         total: Any = 0.0
@@ -132,23 +97,42 @@ class CommitteeState(State, CommitteeModel):
             total = total + np.clip(share * found, -_FAR, _FAR)
         return read_only(np.clip(total, -self.largest, self.largest).astype(self.dtype))
 
-    # --- files ---------------------------------------------------------------------------------------------------------------
+    # --- copies, classes and files -------------------------------------------------------------------------------------------
+
+    def compact(self) -> Self:
+        return self.sharing(members=tuple(member.compact() for member in self.members))
+
+    def copy(self) -> Self:
+        return super().copy().sharing(members=tuple(member.copy() for member in self.members))
+
+    def arrays(self) -> list[np.ndarray]:
+        return [*super().arrays(), *(array for member in self.members for array in member.arrays())]
+
+    def grow_classes(self, places: np.ndarray, n_classes: int, params: CommitteeParams) -> Self:
+        for member in self.members:
+            member.is_open = self.is_open
+        members = tuple(member.grow_classes(places, n_classes, own) for member, own in self.each(params))
+        return super().grow_classes(places, n_classes, params).sharing(members=members, tally=self.tally.copy())
+
+    def keep_classes(self, keep: np.ndarray, n_none: int | None = None) -> Self:
+        members = tuple(member.keep_classes(keep, n_none) for member in self.members)
+        return super().keep_classes(keep, n_none).sharing(members=members, tally=self.tally.copy())
+
+    def in_file(self) -> dict:
+        """Return the committee's own parts, and those of member i as "i.name"."""
+        own = super().in_file()
+        return {**numbered(member.in_file() for member in own.pop("members")), **own}
 
     @classmethod
-    def of_file(
-        cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: CommitteeParams, **sizes: int,
-    ) -> CommitteeState:
-        header, arrays, members = dict(header), dict(arrays), []
+    def of_file(cls, header: dict, arrays: dict, n_classes: int, params: CommitteeParams, **sizes: int) -> Self:
+        found = []
         for at, own in enumerate(params.members):
             own = own._replace(open_classes=params.open_classes)
-            members.append(STATES[own.model].of_file(of_number(at, header), of_number(at, arrays), n_classes, own))
-        alike, first = {(each.n_features, each.n_columns, each.dtype) for each in members}, members[0]
+            found.append(STATES[own.model].of_file(of_number(at, header), of_number(at, arrays), n_classes, own))
+        alike, first = {(each.n_features, each.n_columns, each.dtype) for each in found}, found[0]
         require(len(alike) == 1 and not header, "members of the same features and dtype", alike)
         require_layout(arrays, laid_out(cls.ARRAYS, cls.sizes(first.n_features, n_classes, params, first.n_none), first.dtype))
-        return cls.of({**arrays, "params": params, "members": members}).checked()
-
-    def _problem_of_values(self, counters: dict) -> str:
-        return ""
+        return cls.of({**arrays, "params": params, "members": tuple(found)}).checked()
 
 
 @estimator
