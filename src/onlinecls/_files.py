@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-FORMAT = 3
+FORMAT = 4
 _HEADER = "header.json"
 _DRAFT = ".onlinecls-"  # beginning of a file's name while it is written
 _CHUNK = 1 << 20  # bytes read at a time
@@ -229,7 +229,7 @@ def read(path, most: float = math.inf) -> tuple[dict, dict[str, np.ndarray]]:
             from . import __version__
 
             raise refused(path, f"of format {FORMAT}, the one that onlinecls {__version__} reads", f"format {number!r}",
-                          "Load it with a newer version of onlinecls (pip install --upgrade onlinecls).")
+                          "Load it with the version of onlinecls that wrote it: a newer one for a higher number.")
         with refusing(path):
             return header, {name.removesuffix(".npy"): _array(source, part) for name, part in parts.items()}
 

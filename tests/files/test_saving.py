@@ -379,8 +379,8 @@ ARRAYS = [
     npy(b"__import__('os').abort()"),
 ]
 HEADERS = [
-    b"", b"[]", b"7", b"{}", b"{", b"[" * 100_000, b'{"format": ' + b"9" * 5000 + b"}", b"\xff\xfe", b'{"format": 3}',
-    b'{"format": 3, "estimator": "AROWClassifier"}',
+    b"", b"[]", b"7", b"{}", b"{", b"[" * 100_000, b'{"format": ' + b"9" * 5000 + b"}", b"\xff\xfe", b'{"format": 4}',
+    b'{"format": 4, "estimator": "AROWClassifier"}',
 ]
 
 
@@ -395,8 +395,8 @@ def test_parts_that_save_does_not_write_are_refused_before_they_are_read(saved):
         is_refused(rewritten(saved, **{"counts.npy": array}))
     for header in HEADERS:
         is_refused(rewritten(saved, **{"header.json": header}))
-    other = f"must be of format 3, the one that onlinecls {re.escape(onlinecls.__version__)} reads, got"
-    is_refused(rewritten(saved, **{"header.json": b'{"format": 4}'}), other)
+    other = f"must be of format 4, the one that onlinecls {re.escape(onlinecls.__version__)} reads, got"
+    is_refused(rewritten(saved, **{"header.json": b'{"format": 5}'}), other)
 
 
 def test_errors_of_load_say_what_came_and_what_to_do(saved):

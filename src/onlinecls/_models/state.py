@@ -1,7 +1,7 @@
 """The base of all models: their arrays, declared once, and counters; how these grow with the classes, are read, merged and saved.
 
 A model's class declares each array as an `Array`, and the numbers that it stores of each weight as a `Slot`. Layouts, new arrays,
-their moves to a model of other classes, files and the checks of ranges follow from these declarations. The geometries' own parts
+their copies in a model of other classes, files and the checks of ranges follow from these declarations. The geometries' own parts
 are in states.py and in a file of each family; the layout of the values in memory is in sparse.pxd and full.pxd.
 """
 
@@ -33,8 +33,8 @@ class Array(NamedTuple):
 
     axes : of each axis its length, or the name of a size of the model; "vectors" is that of vectors of weights.
     dtype : None: the model's own. fresh : the number, or the last axis, of a vector that starts from nothing.
-    half : the factor of the numbers of a vector that two classes have shared, for each of them; None: that of θ (`Move.factor`).
-    least, most : the range of its numbers, each a number or the name of an attribute of the model that has it.
+    half : the factor of the numbers of a vector that two classes have shared, for each of them; None: that of θ, and its side.
+    least, most : the range of its numbers. A number may be the name of an attribute of the model that has it.
     is_flat : True if it has one axis in memory.
     """
 
@@ -60,43 +60,6 @@ class Slot(NamedTuple):
     merge: str | None = "mean"
 
 
-class Move(NamedTuple):
-    """Vectors of a model that come to places in another.
-
-    source : of each vector of the other model, the number of the one that it is a copy of; -1: it starts from nothing.
-    splits : True if a single vector becomes one for each of its classes, the first on its negative side.
-    share : the factor of θ with which its weights become half of themselves.
-    """
-
-    source: list[int]
-    splits: bool = False
-    share: float = 0.5
-
-    @classmethod
-    def of_classes(cls, places: np.ndarray, n_before: int, n: int, n_none: int = 0, share: float = 0.5) -> Move:
-        """Return the move of the vectors of classes to `places` among n, more than before.
-
-        n_none : 1 if the last of them is "none of these", before and after: the new ones are copies of it.
-        """
-        splits = n_before == 1
-        source = np.full(n, n_before - 1 if n_none and not splits else -1)
-        source[places] = 0 if splits else np.arange(len(places))
-        return cls(source.tolist(), splits, share)
-
-    @classmethod
-    def of_kept(cls, keep: np.ndarray) -> Move:
-        """Return the move of the vectors that stay, three or more."""
-        return cls(np.flatnonzero(keep).tolist())
-
-    def factor(self, half: float | None, side: int) -> float:
-        """Return the factor of a half. side : of the single vector, -1 or 1."""
-        return side * self.share if half is None else half
-
-    def sides(self) -> list[tuple[int, int]]:
-        """Return (side, place) of each class that has shared a vector."""
-        return list(zip((-1, 1), np.flatnonzero(np.array(self.source) == 0).tolist(), strict=False))
-
-
 def n_vectors(n_classes: int) -> int:
     """Return the number of vectors of weights for this number of classes: two classes share one."""
     return n_classes if n_classes > 2 else 1
@@ -105,11 +68,6 @@ def n_vectors(n_classes: int) -> int:
 def read_only(array: np.ndarray) -> np.ndarray:
     array.flags.writeable = False
     return array
-
-
-def within(numbers: np.ndarray, least: float, most: float) -> bool:
-    """Return True if these finite numbers are in a range."""
-    return not numbers.size or bool(least <= float(numbers.min()) and float(numbers.max()) <= most)
 
 
 def laid_out(arrays: Mapping[str, Array], sizes: Mapping[str, int], dtype: Any) -> dict:
@@ -121,28 +79,13 @@ def laid_out(arrays: Mapping[str, Array], sizes: Mapping[str, int], dtype: Any) 
     return found
 
 
-def moved(old: np.ndarray, fresh: np.ndarray, axis: int, move: Move, half: float | None = 1.0) -> np.ndarray:
-    """Copy the vectors along an axis of an array to their places in an array of new ones, and return it."""
-    vectors, found, sides = np.moveaxis(old, axis, 0), np.moveaxis(fresh, axis, 0), dict(map(reversed, move.sides()))
-    for place, number in enumerate(move.source):
-        if number >= 0 and move.splits:
-            np.multiply(vectors[0], move.factor(half, sides[place]), out=found[place, ...])
-            found[place] += 0.0  # (no -0)
-        elif number >= 0:
+def moved(old: np.ndarray, fresh: np.ndarray, axis: int, source: list[int]) -> np.ndarray:
+    """Copy vectors along an axis of an array, by their numbers (-1: none), to the places of new ones in another; return it."""
+    vectors, found = np.moveaxis(old, axis, 0), np.moveaxis(fresh, axis, 0)
+    for place, number in enumerate(source):
+        if number >= 0:
             found[place] = vectors[number]
     return fresh
-
-
-def widened(view: np.ndarray, fresh: np.ndarray, used: int) -> np.ndarray:
-    """Return a flat array with room for more vectors, with the numbers of the first `used` columns of a view.
-
-    view : (features, slots, columns), contiguous. fresh : (slots, room), the numbers of a feature that was never seen.
-    """
-    found = np.zeros((len(view), *fresh.shape), view.dtype)
-    if fresh.any():  # (untouched memory takes neither time nor room)
-        found[:] = fresh
-    found[:, :, :used] = view[:, :, :used]
-    return found.reshape(-1)
 
 
 #: The class of models of each name that a record of parameters may give (`Params.model`).
@@ -179,7 +122,7 @@ class State(model.Model):
         "correction": Array(("averages", "features", "vectors"), half=None, is_flat=True),
         "calibration": Array(("calibrated", 6), fresh=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0), least=-1e300, most=1e300),
     }
-    SCALARS: tuple[str, ...] = ("n_features", "geometry", "n_columns", "variance")  # the other parts but LEARNT_WITH
+    SCALARS: tuple[str, ...] = ("n_features", "n_columns", "variance")  # the other parts but LEARNT_WITH
     LEARNT_WITH: tuple[str, ...] = ("params", "given", "classes", "is_open", "sparse_coef")
     COUNTERS = model.COUNTERS
     SLOTS: tuple[Slot, ...] = (Slot(),)  # the numbers of a weight
@@ -199,12 +142,10 @@ class State(model.Model):
 
     def __init__(self, n_features: int, n_classes: int, dtype, params: Any):
         self.n_features, self.n_columns, self.variance, self.params = n_features, n_vectors(n_classes), params.variance, params
-        for name, (shape, of) in laid_out(self.ARRAYS, self.sizes(n_features, n_classes, params), dtype).items():
+        sizes = self.sizes(n_features, n_classes, params)
+        for name, (shape, of) in laid_out(self.ARRAYS, sizes, dtype).items():
             setattr(self, name, self._fresh(name, shape, of))
-        slots = self.values.reshape(n_features + 1, -1, self.n_columns)
-        for at, slot in enumerate(self.SLOTS):
-            if slot.fresh != 0.0:  # (untouched memory takes neither time nor room)
-                slots[:, at] = getattr(self, slot.fresh) if isinstance(slot.fresh, str) else slot.fresh
+        self._refresh(self.values.reshape(n_features + 1, -1, self.n_columns))
 
     def parts(self) -> dict:
         names = (*self.SCALARS, *self.ARRAYS)
@@ -224,12 +165,6 @@ class State(model.Model):
         state = cls.__new__(cls)
         state.__setstate__(parts)
         return state
-
-    def counts_at(self, places: np.ndarray, n_classes: int) -> np.ndarray:
-        """Return the counts of a model with this one's classes at `places` among n_classes."""
-        counts = np.zeros(n_classes)
-        counts[places] = self.counts
-        return counts
 
     def __getstate__(self) -> dict:
         return {**self.compact().parts(), **{name: getattr(self, name) for name in self.LEARNT_WITH}}
@@ -272,22 +207,22 @@ class State(model.Model):
     @classmethod
     def n_bytes(cls, params: Any, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
         """Return the size of the arrays of a new model."""
-        total = 0
-        for shape, of in laid_out(cls.ARRAYS, cls.sizes(n_features, n_classes, params), np.dtype(dtype)).values():
-            total += prod(shape) * of.itemsize
-        return total
+        layout = laid_out(cls.ARRAYS, cls.sizes(n_features, n_classes, params), np.dtype(dtype))
+        return sum(prod(shape) * of.itemsize for shape, of in layout.values())
 
     def _fresh(self, name: str, shape: tuple, dtype: Any) -> np.ndarray:
-        """Return an array of new vectors."""
+        """Return an array of new vectors, but for slots that `_refresh` sets."""
         found, fresh = np.zeros(shape, dtype), self.ARRAYS[name].fresh
         if fresh != 0.0:
             found[...] = fresh
         return found
 
-    def _fresh_slots(self, n: int) -> np.ndarray:
-        """Return the numbers of a feature never seen, for n vectors that start from nothing, (slots, n)."""
-        numbers = [self.bound(slot.fresh) for slot in self.SLOTS]
-        return np.repeat(np.array(numbers, self.dtype)[:, None], n, axis=1)
+    def _refresh(self, slots: np.ndarray) -> np.ndarray:
+        """Set the slots, (features, slots, vectors), of vectors that start from nothing, in an array of zeros; return it."""
+        for at, slot in enumerate(self.SLOTS):
+            if slot.fresh != 0.0:  # (untouched memory takes neither time nor room)
+                slots[:, at] = self.bound(slot.fresh)
+        return slots
 
     @property
     def largest(self) -> float:
@@ -402,93 +337,105 @@ class State(model.Model):
         """Return True if a label must not join before its first row, which another label's row may be."""
         return bool(params.joins_singly) or (cls.HAS_NONE and not params.joint)
 
+    def grow_classes(self, places: np.ndarray, n_classes: int, params: Any) -> Self:
+        """Return this model with its classes at `places` among n_classes; new ones are "none of these", or start from nothing.
+
+        Where the geometry has room (`HAS_ROOM`), new vectors take the next places of the same arrays, which hold the numbers of
+        new vectors; when all are taken, the arrays are copied into others with up to twice the room. params : those with which it
+        will learn.
+        """
+        counts = np.zeros(n_classes)
+        counts[places] = self.counts
+        if n_classes <= 2:
+            return self.copy().sharing(counts=counts, sparse_coef=None)
+        begins = self.HAS_NONE and self.is_open and not params.joint
+        n_none = int(begins) if self.n_columns == 1 else self.n_none
+        of, new = (self._halves(params), -1) if self.n_columns == 1 else (self, self.n_columns - 1 if n_none else -1)
+        source = np.full(n_classes + n_none, new)
+        source[places] = np.arange(len(places))
+        return of._with_vectors(counts, source.tolist())
+
+    def keep_classes(self, keep: np.ndarray, n_none: int | None = None) -> Self:
+        """Return this model with three or more of its classes only; the others have had no row. n_none : None: as it is."""
+        kept = np.append(keep, np.ones(self.n_none if n_none is None else n_none, bool))
+        return self._with_vectors(self.counts[keep], np.flatnonzero(kept).tolist())
+
     def closed(self) -> Any:
         """Return this model as one which no label may join."""
         return self.keep_classes(np.ones(len(self.counts), bool), 0) if self.n_none else self
 
-    def _with_vectors(self, counts: np.ndarray, move: Move) -> Self:
-        """Return a model of this kind with other classes."""
-        new = self.sharing(counts=counts, counters=self.counters.copy(), places=None, room=0, sparse_coef=None)
-        new.n_columns = len(move.source)
-        self._move(new, move)
-        return new
+    def _halves(self, params: Any) -> Self:
+        """Return this model of a vector w as one of -w/2 and +w/2, with half the variance each: the difference of the scores, and
+        its variance, stay."""
+        two = self._with_vectors(self.counts, [0, 0])
+        two.calibration = self.calibration * (1.0, 0.0, 1.0, 0.0, 0.0, 1.0)  # (b is of two classes alone)
+        share = self.share_of_half(params)
+        for place, side in enumerate((-1.0, 1.0)):
+            for name, array in self.ARRAYS.items():
+                if "vectors" in array.axes and name != "values":
+                    part = np.moveaxis(two._in_axes(name), array.axes.index("vectors"), 0)[place, ...]
+                    part *= side * share if array.half is None else array.half
+                    part += 0.0  # (no -0)
+            two._halve(place, side, share, params)
+        return two
 
-    def _move(self, new: Self, move: Move) -> None:
-        """Set the arrays that have an axis of vectors in a model with others, and its calibration: b is of two classes alone."""
-        joins_beside = self.HAS_ROOM and not move.splits and new.n_columns > self.n_columns
-        for name, array in self.ARRAYS.items():
-            if "vectors" in array.axes and not (array.is_flat and joins_beside):
-                setattr(new, name, self._moved(name, array, move))
-        if joins_beside:
-            self._give_places(new, move)
-        new.calibration = self.calibration * ((1.0, 0.0, 1.0, 0.0, 0.0, 1.0) if move.splits else 1.0)
-
-    def _moved(self, name: str, array: Array, move: Move) -> np.ndarray:
-        """Return an array with its vectors at their places among others."""
-        old = {"values": self.view, "correction": self.corrections[None]}[name] if array.is_flat else getattr(self, name)
-        axis = array.axes.index("vectors")
-        fresh = self._fresh(name, (*old.shape[:axis], len(move.source), *old.shape[axis + 1 :]), old.dtype)
-        if name == "values":
-            fresh[:] = self._fresh_slots(1)
-        if name == "values" and move.splits:
-            for side, place in move.sides():
-                fresh[:, :, place] = self._half(side, move.share)
-        else:
-            moved(old, fresh, axis, move, array.half)
-        return fresh.reshape(-1) if array.is_flat else fresh
-
-    def grow_classes(self, places: np.ndarray, n_classes: int, params: Any) -> Self:
-        """Return this model with its classes at `places` among n_classes; new ones are "none of these", or start from zero.
-
-        A single vector w becomes the two -w/2 and +w/2, with half the variance each, so that score differences and their
-        variances do not change. Where the geometry has room (`HAS_ROOM`), further vectors take the next places of the same
-        arrays, which hold the numbers of new vectors; when all are taken, the arrays are copied into others with up to twice the
-        room. params : those with which it will learn.
-        """
-        if n_classes <= 2:
-            return self.copy().sharing(counts=self.counts_at(places, n_classes), sparse_coef=None)
-        begins = self.HAS_NONE and self.is_open and not params.joint
-        n_none = int(begins) if self.n_columns == 1 else self.n_none
-        move = Move.of_classes(places, self.n_columns, n_classes + n_none, n_none, self.share_of_half(params))
-        return self._with_vectors(self.counts_at(places, n_classes), move)
+    def _halve(self, place: int, side: float, share: float, params: Any) -> None:
+        """Halve the stored numbers of a copy, at this place, of a single vector. share : the factor of θ."""
+        for at, slot in enumerate(self.SLOTS):
+            numbers = self.view[:, at, place]
+            numbers *= side * share if slot.half is None else slot.half
+            numbers += 0.0
 
     def share_of_half(self, params: Any) -> float:
         """Return the factor of θ with which the weights of one vector become half of themselves."""
         return 0.5
 
-    def keep_classes(self, keep: np.ndarray, n_none: int | None = None) -> Self:
-        """Return this model with three or more of its classes only; the others have had no row. n_none : None: as it is."""
-        kept = np.append(keep, np.ones(self.n_none if n_none is None else n_none, bool))
-        return self._with_vectors(self.counts[keep], Move.of_kept(kept))
+    def _with_vectors(self, counts: np.ndarray, source: list[int]) -> Self:
+        """Return a model of this kind whose vectors are copies of this one's, by their numbers; -1: they start from nothing."""
+        new = self.sharing(counts=counts, counters=self.counters.copy(), calibration=self.calibration.copy(), places=None, room=0,
+                           n_columns=len(source), sparse_coef=None)
+        self._move(new, source)
+        return new
 
-    def _give_places(self, grown: Self, move: Move) -> None:
+    def _move(self, new: Self, source: list[int]) -> None:
+        """Set the arrays that have an axis of vectors in a model with others."""
+        joins_beside = self.HAS_ROOM and 2 < self.n_columns < new.n_columns
+        for name, array in self.ARRAYS.items():
+            if "vectors" in array.axes and not (array.is_flat and joins_beside):
+                old, axis = self._in_axes(name), array.axes.index("vectors")
+                fresh = self._fresh(name, (*old.shape[:axis], len(source), *old.shape[axis + 1 :]), old.dtype)
+                found = moved(old, self._refresh(fresh) if name == "values" else fresh, axis, source)
+                setattr(new, name, found.reshape(-1) if array.is_flat else found)
+        if joins_beside:
+            self._give_places(new, source)
+
+    def _in_axes(self, name: str) -> np.ndarray:
+        """Return an array with the axes of its declaration."""
+        return self.view if name == "values" else self.corrections[None] if name == "correction" else getattr(self, name)
+
+    def _give_places(self, new: Self, source: list[int]) -> None:
         """Give the vectors of new classes the places behind this model's."""
-        k, k_before, room = grown.n_columns, self.n_columns, self.room or self.n_columns
-        place_of = {number: place for place, number in enumerate(move.source)}  # (of "none of these": the last of its copies)
-        old = [place_of[number] for number in range(k_before)]
-        grown.places = np.arange(k)
-        grown.places[np.delete(np.arange(k), old)] = np.arange(k_before, k)
-        grown.places[old] = np.arange(k_before) if self.places is None else self.places
+        k, before, room = new.n_columns, self.n_columns, self.room or self.n_columns
+        at = {number: place for place, number in enumerate(source)}  # (of "none of these": the last of its copies)
+        old = [at[number] for number in range(before)]
+        new.places = np.arange(k)
+        new.places[np.delete(np.arange(k), old)] = np.arange(before, k)
+        new.places[old] = np.arange(before) if self.places is None else self.places
         if k <= room and self.places is not None and self.writable() is self:
-            grown.room, grown.counters = room, self.counters
+            new.room, new.counters = room, self.counters
         else:
-            grown.room = 1 << (k - 1).bit_length()
-            grown.values = widened(self._slots, self._fresh_slots(grown.room), k_before)
-            if len(self.correction):
-                grown.correction = widened(self.correction.reshape(-1, 1, room), np.zeros((1, grown.room)), k_before)
+            new.room = 1 << (k - 1).bit_length()
+            for name, slots in (("values", self._slots), ("correction", self.correction.reshape(-1, 1, room))):
+                wider = np.zeros((*slots.shape[:2], new.room), slots.dtype)
+                wider = self._refresh(wider) if name == "values" else wider
+                wider[:, :, :before] = slots[:, :, :before]
+                setattr(new, name, wider.reshape(-1))
         if self.n_none:
-            for numbers in (grown._slots, grown.correction.reshape(-1, 1, grown.room)):
-                none = numbers[:, :, grown.places[-1]]
-                for place in range(k_before, k if numbers.size else k_before):
+            for numbers in (new._slots, new.correction.reshape(-1, 1, new.room)):
+                none = numbers[:, :, new.places[-1]]
+                for place in range(before, k if numbers.size else before):
                     differ = np.flatnonzero((none != numbers[:, :, place]).any(axis=1))
                     numbers[differ, :, place] = none[differ]
-
-    def _half(self, side: int, share: float) -> np.ndarray:
-        """Return the stored numbers, (features, slots), of the class on one side of the single vector."""
-        half = self.view[:, :, 0].copy()
-        for at, slot in enumerate(self.SLOTS):
-            half[:, at] = (side * share if slot.half is None else slot.half) * half[:, at] + 0.0  # (no -0)
-        return half
 
     # --- merging -------------------------------------------------------------------------------------------------------------
 
@@ -597,16 +544,15 @@ class State(model.Model):
     def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: Any, **sizes: int) -> Self:
         """Return the model of these parts, learnt with `params`; raise InvalidError if learning cannot produce one of them."""
         require(sorted(header) == sorted(cls.SCALARS), f"a state of {sorted(cls.SCALARS)}", sorted(header))
-        n_features, dtype, k = header["n_features"], arrays["values"].dtype, n_vectors(n_classes)
-        require(type(n_features) is int and n_features > 0, "n_features > 0", n_features)
+        n_features, k, variance = header["n_features"], header["n_columns"], header.get("variance", 1.0)
+        dtype = arrays["values"].dtype
         may_have_none = cls.HAS_NONE and n_classes > 2 and bool(params.open_classes) and not params.joint
-        n_none = int(may_have_none and header["n_columns"] == k + 1)
-        found = (header["geometry"], type(header["n_columns"]), header["n_columns"])
-        require(found == (cls.geometry, int, k + n_none), f"{k} vectors of {cls.geometry!r}", found)
-        variance = header.get("variance", 1.0)
+        n_none = k - n_vectors(n_classes)
+        require(type(k) is int and n_none in (0, int(may_have_none)), f"vectors of {n_classes} classes", k)
+        require(type(n_features) is int and n_features > 0, "n_features > 0", n_features)
         require(type(variance) is float and 0.0 < variance < np.inf, "a variance", variance)
         require(dtype in FLOATS, "values of float32 or float64", dtype)
-        n_groups = k + n_none if len(arrays.get("groups", ())) == k + n_none else 1  # (of one against the rest, or of all)
+        n_groups = k if len(arrays.get("groups", ())) == k else 1  # (of one against the rest, or of all)
         sizes = cls.sizes(n_features, n_classes, params, n_none, n_groups, **sizes)  # (some sizes no parameter tells)
         require_layout(arrays, laid_out(cls.ARRAYS, sizes, dtype))
         return cls.of({**header, **arrays, "params": params}).checked()
@@ -624,10 +570,10 @@ class State(model.Model):
             part = getattr(self, name)
             if part.dtype.kind == "f" and not np.isfinite(part).all():
                 return f"{name} with NaN or infinity"
-            if not within(part, self.bound(array.least), self.bound(array.most)):
+            if not self._within(part, array):
                 return f"{name} out of range"
         for at, slot in enumerate(self.SLOTS):
-            if not within(self.slot(at), self.bound(slot.least), self.bound(slot.most)):
+            if not self._within(self.slot(at), slot):
                 return f"slot {at} of the weights out of range"
         signed = [counters.pop(name) for name in ("level", "level_rest", "exponents", "mantissas")]
         whole = np.append(self.counts, [counters[name] for name in ("t", "mistakes", "updates", "skipped", "seen")])
@@ -641,6 +587,11 @@ class State(model.Model):
         """Return a number of a declaration, which may be the name of an attribute."""
         return getattr(self, number) if isinstance(number, str) else number
 
+    def _within(self, numbers: np.ndarray, declared: Array | Slot) -> bool:
+        """Return True if these finite numbers are in their range."""
+        least, most = self.bound(declared.least), self.bound(declared.most)
+        return not numbers.size or bool(least <= float(numbers.min()) and float(numbers.max()) <= most)
+
     def _problem_of_values(self, counters: dict) -> str:
         """Describe a fault of the geometry's own numbers; "" if there is none."""
-        return "" if within(self.primary, -self.largest, self.largest) else "weights out of range"
+        return "" if np.abs(self.primary).max(initial=0.0) <= self.largest else "weights out of range"

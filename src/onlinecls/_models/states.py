@@ -10,7 +10,7 @@ import numpy as np
 from .. import _core
 from .._compiled import model
 from .state import STATES as STATES
-from .state import Array, Move, Slot, State, read_only
+from .state import Array, Slot, State, read_only
 
 
 class AdditiveState(State, _core.QuadraticModel):
@@ -23,23 +23,11 @@ class AdditiveState(State, _core.QuadraticModel):
 class WithPrior(State, _core.QuadraticModel):
     """A model that begins with a variance for each weight.
 
-    halved : the columns that began with half of it, as those of two classes that shared a vector do.
+    prior : the share of it that a vector began with, 1/2 if it is one of two classes that shared a vector.
     """
 
-    SCALARS = (*State.SCALARS, "halved")
+    ARRAYS = {**State.ARRAYS, "prior": Array(("vectors",), fresh=1.0, half=0.5, least=0.5, most=1.0)}
     TAKES_WEIGHTS = True
-    halved: list[int] = []  # (replaced, never changed)
-
-    def _move(self, new: State, move: Move) -> None:
-        super()._move(new, move)
-        new.halved = [place for place, number in enumerate(move.source) if number in ([0] if move.splits else self.halved)]
-
-    def _problem_of_values(self, counters: dict) -> str:
-        halved = self.halved
-        fit = type(halved) is list and all(type(column) is int for column in halved)
-        if not fit or halved != sorted({*halved} & {*range(self.n_columns)}):
-            return "missing columns of half a variance"
-        return super()._problem_of_values(counters)
 
     @property
     def floor(self) -> float:
@@ -55,9 +43,7 @@ class WithPrior(State, _core.QuadraticModel):
     @property
     def priors(self) -> np.ndarray:
         """The stored variance with which each column began."""
-        found = np.full(self.n_columns, self.most_variance)
-        found[self.halved] = max(float(self.dtype.type(self.variance) / 2), self.floor)
-        return found
+        return np.maximum(self.most_variance * self.prior, self.floor)
 
 
 class GaussianState(WithPrior):
@@ -70,11 +56,11 @@ class GaussianState(WithPrior):
     STORES_PULL = False  # True if P w is stored in the place of w
     growth_of_all = 1.0
 
-    def _half(self, side: int, share: float) -> np.ndarray:
-        half, growth = super()._half(side, share), self.dtype.type(self.growth_of_all)
-        least, variances = max(self.floor, self.params.floor), half[:, 1] * growth  # (a step along a zero lifts those below)
-        half[:, 1] = np.maximum(np.minimum(variances, self.dtype.type(self.variance)) / 2, least) / growth
-        return half
+    def _halve(self, place: int, side: float, share: float, params: Any) -> None:
+        super()._halve(place, side, share, params)
+        growth, least = self.dtype.type(self.growth_of_all), max(self.floor, self.params.floor)
+        variances = self.view[:, 1, place]  # (a step along a zero lifts those below the least)
+        variances[:] = np.maximum(np.minimum(variances * growth, self.dtype.type(self.variance)) / 2, least) / growth
 
     def covariance(self, flat: bool) -> np.ndarray:
         """Return variances, (columns, n_features), or (n_features,) of a single vector if flat: a read-only view."""
@@ -136,8 +122,8 @@ class PotentialState(GaussianState):
     geometry = "potential"
     STORES_PULL = True
 
-    def _half(self, side: int, share: float) -> np.ndarray:
-        return super()._half(side, 1.0)  # (half the variance halves w)
+    def _halve(self, place: int, side: float, share: float, params: Any) -> None:
+        super()._halve(place, side, 1.0, params)  # (half the variance halves w)
 
     def _last_weights(self, params: Any, features: slice) -> np.ndarray:
         return self.slot(0, features) * self.slot(1, features)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -65,16 +65,11 @@ class ProximalState(DualAveragingState):
         most = max(float(self.counters[self.COUNTERS["max_abs_weight"]]), self.count("updates") * max(self.constant, 1.0))
         return params.geometry != self.params.geometry or params.eta0 * most <= self.largest
 
-    def grow_classes(self, places: np.ndarray, n_classes: int, params: Params) -> Self:
-        self.params = params  # (a half has half of the weight by the present l1)
-        return super().grow_classes(places, n_classes, params)
-
-    def _half(self, side: int, share: float) -> np.ndarray:
-        """Return z and n of the class on one side: those of half the weight, and all of a z within the threshold."""
-        half = self.view[:, :, 0].copy()
-        z, l1 = half[:, 0].astype(np.float64), self.threshold(self.params)
-        half[:, 0] = side * np.where(np.abs(z) > l1, (z + np.sign(z) * l1) / 2, z) + 0.0  # (no -0)
-        return half
+    def _halve(self, place: int, side: float, share: float, params: Params) -> None:
+        """Take the z of half the weight by the present l1, and all of a z within the threshold."""
+        numbers, l1 = self.view[:, 0, place], params.l1
+        z = numbers.astype(np.float64)
+        numbers[:] = side * np.where(np.abs(z) > l1, (z + np.sign(z) * l1) / 2, z) + 0.0  # (no -0)
 
     def _merged(self, slabs: list[np.ndarray], models: list[Any], shares: list[float]) -> np.ndarray:
         """Take the means of the weights, weighted by n, which add up, and the z of which these are the weights.

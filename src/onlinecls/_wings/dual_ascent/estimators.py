@@ -13,7 +13,7 @@ from ..._estimators.classifier import LinearClassifier, OnlineClassifier
 from ..._estimators.parameters import EpochParameters, LinearParameters, estimator
 from ..._estimators.regressor import OnlineRegressor
 from ..._estimators.weights import WithWeights
-from ..._models.state import Array, Move, Slot, n_vectors, read_only
+from ..._models.state import Array, Slot, n_vectors, read_only
 from ..shared.groups import WithGroups
 from ..shared.simplex import GROUP
 from .dual_ascent import LOSSES, SCHEDULES, SHARED, UPDATES_OF, AscentModel
@@ -94,13 +94,13 @@ class AscentState(WithGroups, AscentModel):
         fits = fits and (np.abs(self._summed()).max() <= 1e300 if len(self.correction) else not ages.any())
         return super()._problem_of_values(counters) if fits else "sums beyond what steps make"
 
-    def _move(self, new: Any, move: Move) -> None:
+    def _move(self, new: Any, source: list[int]) -> None:
         """Copy vectors to the bit; where they are halved, or columns of 0 make another simplex, as if the ages were 0."""
         settled = self
-        if move.splits or (self.params.joint and self.geometry == "entropic"):
+        if new.n_columns == 2 or (self.params.joint and self.geometry == "entropic"):
             sums = -self._summed() if len(self.correction) else self.correction
             settled = self.sharing(correction=sums.reshape(-1), groups=self._unknown(1))
-        super(AscentState, settled)._move(new, move)
+        super(AscentState, settled)._move(new, source)
 
     def _merge_values(self, models: list[Any], shares: list[float]) -> None:
         """Take the mean of the weights, whatever σ they were divided by (entropic: of u = Wθ/σ); add up Hedge's losses."""

@@ -123,7 +123,7 @@ class SupportState(State, support.SupportSet):
         "prior": Array(("vectors", "priors"), fresh=1.0, half=0.5, least=0.5, most=1.0),
         "norms": Array(("size",), least=0.0, most=LARGEST), "origin": Array(("size",), INT64),
     }
-    SCALARS = ("dropped", "gamma", "geometry", "n_columns", "n_features")
+    SCALARS = ("dropped", "gamma", "n_columns", "n_features")
     LEARNT_WITH = (*State.LEARNT_WITH, "kept")
     SLOTS = ()
     KEPT = (*State.KEPT, "kernel")

@@ -22,7 +22,7 @@ class PNormState(WithGroups, PNormModel):
     KEPT = (*WithGroups.KEPT, "power")
     FIELDS = FIELDS
     KNOWN = "scale"
-    SLOTS = (Slot(), Slot(merge=None))
+    SLOTS = (Slot(), Slot(1.0, merge=None))
 
     @property
     def _powers(self) -> tuple[float, float, int]:
@@ -40,10 +40,10 @@ class PNormState(WithGroups, PNormModel):
         found[:, 1] = np.sign(theta) * np.abs(theta) ** self._powers[1]
         return found
 
-    def _half(self, side: int, share: float) -> np.ndarray:
-        half = super()._half(side, share)
-        half[:, 1] = side * share ** self._powers[1] * self.view[:, 1, 0] + 0.0
-        return half
+    def _halve(self, place: int, side: float, share: float, params: Any) -> None:
+        super()._halve(place, side, share, params)
+        roots = self.view[:, 1, place]
+        roots[:] = side * share ** self._powers[1] * roots + 0.0  # (no -0)
 
     def _last_weights(self, params: Any, features: slice) -> np.ndarray:
         known, roots = self.known(), self.slot(1, features)

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..._models.state import Array, Move, State, moved
+from ..._models.state import Array, State, moved
 
 
 class WithGroups(State):
@@ -39,11 +39,11 @@ class WithGroups(State):
         super()._merge_values(models, shares)
         self.groups = self._unknown(max(len(each.groups) for each in models))
 
-    def _move(self, new: State, move: Move) -> None:
-        super()._move(new, move)
-        if move.splits:
+    def _move(self, new: State, source: list[int]) -> None:
+        super()._move(new, source)
+        if new.n_columns == 2:  # halves of a vector
             new.groups = self._unknown(1)
         elif len(self.groups) < self.n_columns:  # (all vectors share one)
             new.groups = self.groups.copy()
         else:
-            new.groups = moved(self.groups, self._unknown(len(move.source)), 0, move)
+            new.groups = moved(self.groups, self._unknown(len(source)), 0, source)
