@@ -169,7 +169,7 @@ def test_what_was_learnt_before_an_error_is_saved(tsv, tmp_path, run, monkeypatc
     assert run("train", tsv, "--bits", 10, "--save", model, "--quiet")[0] == 1
     assert learner_in(model).t_ == 300
     code, _, err = run("train", tsv, "--resume", model, "--save", model, "--on-error", "skip")
-    assert code == 0 and "going on after 300 examples, behind row 300" in err and learner_in(model).t_ == 300
+    assert code == 0 and "going on after 300 examples, after row 300" in err and learner_in(model).t_ == 300
     code, _, err = run("train", tsv, "--resume", model, "--save", model)
     assert code == 0 and "has learnt all of DATA, 1 times: there is nothing to learn" in err
 

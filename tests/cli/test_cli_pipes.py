@@ -264,15 +264,15 @@ def test_signals_save_the_model_and_resume_goes_on_behind_it(tmp_path, number, c
     learnt = learner_in(half).t_
     assert 4096 <= learnt <= 4500
     assert told["interrupted"] and (told["examples"], told["row"], told["passes"]) == (learnt, learnt, 0)
-    assert f"ended behind row {learnt:,} of pass 1; what was learnt is saved in {half}. To go on: --resume {half}" in said
+    assert f"ended after row {learnt:,} of pass 1; what was learnt is saved in {half}. To go on: --resume {half}" in said
     assert "Traceback" not in said
     data.write_text("".join(rows))
     done = process("train", data, "--resume", half, "--save", both)
-    assert done.returncode == 0 and f"going on after {learnt:,} examples, behind row {learnt:,}" in done.stderr
+    assert done.returncode == 0 and f"going on after {learnt:,} examples, after row {learnt:,}" in done.stderr
     assert process("train", data, "--bits", 10, "--save", whole, "--quiet").returncode == 0
     assert both.read_bytes() == whole.read_bytes()
     done = process("train", "-", "--format", "tsv", "--resume", half, "--json", input="".join(rows))
-    assert f"was interrupted behind row {learnt:,} of other data; all of DATA is learnt." in done.stderr
+    assert f"was interrupted after row {learnt:,} of other data; all of DATA is learnt." in done.stderr
     assert json.loads(done.stdout)["examples"] == 5000
 
 
@@ -317,7 +317,7 @@ def test_an_interrupt_in_the_second_pass_is_counted_right(tmp_path):
     learnt = learner_in(model).t_
     assert told["examples"] == 30000 and told["passes"] >= 1
     assert learnt == 30000 * told["passes"] + told["row"]
-    assert f"ended behind row {told['row']:,} of pass {told['passes'] + 1}; what was learnt is saved" in said
+    assert f"ended after row {told['row']:,} of pass {told['passes'] + 1}; what was learnt is saved" in said
     n_passes = told["passes"] + 2
     more = ("train", data, "--passes", n_passes, "--quiet")
     assert process(*more, "--resume", model, "--save", model).returncode == 0
@@ -476,6 +476,6 @@ def test_a_full_disk_at_a_checkpoint_does_not_end_the_run(tmp_path, monkeypatch,
     assert main(arguments) == 1
     told = capsys.readouterr().err
     assert len(saved) == 4 and saved[-1] == 9000
-    assert "the checkpoint behind row " in told and "No space left on device" in told
+    assert "the checkpoint after row " in told and "No space left on device" in told
     if not lasting:
         assert learner_in(model).t_ == 9000 and f"The whole model is saved in {model}." in told

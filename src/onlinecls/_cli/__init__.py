@@ -47,11 +47,6 @@ def _show(options, told: set, message, category, *_, **__) -> None:
         print(f"onlinecls {options.command}: warning: {escaped(_message_of(message))}", file=sys.stderr)
 
 
-def _drop_output() -> None:
-    """Drop what standard output cannot take, or the interpreter complains when it flushes it at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     atexit.register(gc.freeze)  # a search for cycles at exit takes as long as 10 MB of texts
@@ -70,18 +65,18 @@ def main(argv: list[str] | None = None) -> int:
                 raise OSError("standard output must be open for what is printed, got a closed one. Redirect it to a file.")
             getattr(module, options.command)(options)
         print(end="", flush=True)
-        return _DONE
+        code = _DONE
     except SystemExit as end:  # argparse has printed its message
         return end.code
     except BrokenPipeError:
-        _drop_output()
-        return _BROKEN_PIPE
+        code = _BROKEN_PIPE
     except KeyboardInterrupt as error:
-        return exit_code(error)
+        code = exit_code(error)
     except (ValueError, TypeError, LookupError, OSError, ImportError, MemoryError, RecursionError) as error:
         print(f"onlinecls {options.command}: {escaped(_message_of(error))}", file=sys.stderr)
-        try:
-            print(end="", flush=True)
-        except OSError:  # the disk is full
-            _drop_output()
-        return _BAD_DATA
+        code = _BAD_DATA
+    try:
+        print(end="", flush=True)
+    except OSError:  # what nobody takes is dropped, or the interpreter complains when it flushes it at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code

@@ -58,7 +58,8 @@ def make_learner(options) -> Any:
 class Model:
     """A learner, the step that makes its rows, and the options of `streams.read` for them.
 
-    step : a TableVectorizer that learns with it, or None; texts are hashed by the reader. about : metadata of its first stream.
+    step : a TableVectorizer that learns with it, or None; texts are hashed by the reader. whole : what learns and predicts, the
+    learner behind its step, if it has one. about : metadata of its first stream.
     """
 
     def __init__(self, learner: Any, step: Any, reading: dict[str, Any], about: dict[str, Any] | None, options: Any):
@@ -67,7 +68,7 @@ class Model:
             if getattr(options, name, None) is not None:
                 reading[name] = getattr(options, name)
         self.format, self.on_error, self.bits = options.format, options.on_error, getattr(options, "bits", None)
-        self.pipeline = None if step is None else make_stream_pipeline(step, learner)
+        self.whole = learner if step is None else make_stream_pipeline(step, learner)
 
     @classmethod
     def new(cls, options) -> Model:
@@ -115,7 +116,7 @@ class Model:
 
                 more = {} if self.bits is None else {"bits": min(self.bits, 30)}
                 self.step = TableVectorizer(dtype=self.reading["dtype"], **more)
-                self.pipeline = make_stream_pipeline(self.step, self.learner)
+                self.whole = make_stream_pipeline(self.step, self.learner)
             return stream
         learnt = (self.about or {}).get("format", stream.format)
         kinds = {learnt, stream.format} & {"svmlight", "vw"}
@@ -130,11 +131,6 @@ class Model:
         if is_regressor(self.learner):
             return True
         return self.is_known and state_of(self.learner).classes.dtype.kind == "f"
-
-    @property
-    def whole(self) -> Any:
-        """Return what learns and predicts: the learner, behind its step if it has one."""
-        return self.learner if self.pipeline is None else self.pipeline
 
     def save(self, path: str, stream: Any, more: dict) -> None:
         """Save the model with how its rows were read."""
@@ -157,17 +153,15 @@ def shown_label(label: Any) -> str:
     return escaped(str(label))
 
 
-def shown_error(error: float | None, learner: Any) -> str:
-    """Format an error: a share of mistakes in percent, or a mean squared or absolute error."""
-    return "-" if error is None else f"{error:.5g}" if is_regressor(learner) else f"{100 * error:.2f} %"
+def shown_error(error: float | None, of_numbers: bool) -> str:
+    """Format an error: a mean squared or absolute error of numbers, or a share of mistakes in percent."""
+    return "-" if error is None else f"{error:.5g}" if of_numbers else f"{100 * error:.2f} %"
 
 
-def shown_errors(first: float | None, second: float | None, learner: Any) -> str:
-    """Format the mean squared and absolute error of a regressor, or the mistakes and the error of a classifier."""
-    error = shown_error(second, learner)
-    if is_regressor(learner):
-        return f"mse {shown_error(first, learner)}, mae {error}"
-    return f"{int(first or 0):,} mistakes ({error})"
+def shown_errors(first: Any, second: float | None, of_numbers: bool) -> str:
+    """Format the mean squared and absolute error of numbers, or the mistakes and the error of labels."""
+    error = shown_error(second, of_numbers)
+    return f"mse {shown_error(first, True)}, mae {error}" if of_numbers else f"{int(first):,} mistakes ({error})"
 
 
 def skipped_rows(learner: Any) -> str:

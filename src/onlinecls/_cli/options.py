@@ -33,7 +33,7 @@ _TRAIN = """\
   onlinecls train houses.csv --label price --algorithm arow_regression --save houses.model
 
 Each example is predicted before its label is learnt: the error is that of new data. Ctrl-C and SIGTERM end learning; with
---save the model so far is saved, and --resume goes on behind its last row, bit for bit.
+--save the model so far is saved, and --resume goes on after its last row, bit for bit.
 """
 
 
@@ -70,16 +70,13 @@ def _every(text: str) -> tuple[int | None, float | None]:
     raise argparse.ArgumentTypeError(f"must be a number of rows >= 1 (1000, 1e6) or a time (30s, 10m, 2h), got {text!r}")
 
 
-def _delimiter(text: str) -> str:
-    return "\t" if text in ("tab", "\\t") else text
-
-
 def _of_data(parser) -> None:
     group = parser.add_argument_group("data")
     group.add_argument("--format", choices=_FORMATS, default="auto", metavar="NAME", help=f"(auto) one of {', '.join(_FORMATS)}")
     group.add_argument("--label", metavar="COLUMN", help="of labels in CSV, JSON lines, Parquet, Arrow (label)")
     group.add_argument("--text", metavar="COLUMN", help="of texts (text, if it is alone; else columns are features)")
-    group.add_argument("--delimiter", type=_delimiter, metavar="C", help="of CSV, a character or tab (,)")
+    group.add_argument("--delimiter", type=lambda text: "\t" if text in ("tab", "\\t") else text, metavar="C",
+                       help="of CSV, a character or tab (,)")
     group.add_argument("--no-header", dest="header", action="store_false", default=None, help="CSV without a first line of names")
     group.add_argument("--on-error", choices=("raise", "skip"), default="raise", help="malformed lines: stop, or skip them")
 

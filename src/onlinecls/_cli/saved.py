@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from .models import Model, algorithm_of, shown_error, shown_errors, shown_label,
 
 _NONE = "NA"  # printed for a line without a row
 _PAIRS = 20  # classes that are taken for others most often
-_LOWER, _HIGHER = "lower predictions", "higher predictions"
 _TOP = 10  # features for each class
 _NAMES = 1_000_000  # names of columns kept while data are read
 
@@ -32,6 +30,13 @@ def predict(options) -> None:
     learner, whole, error = model.learner, model.whole, options.parser.error
     labels = [] if is_regressor(learner) else list(map(shown_label, learner.classes_.tolist()))
     columns: list[tuple[str, str, list[str], Any]] = []  # (key in JSON, begin of headings, classes, what computes them)
+
+    def line_of(predicted: Any, *found: Any) -> str:
+        if options.json:
+            more = {key: dict(zip(names, each, strict=True)) for (key, _, names, _), each in zip(columns, found, strict=True)}
+            return json.dumps({"prediction": predicted, **more})
+        return "\t".join([predicted if labels else repr(predicted), *(repr(value) for each in found for value in each)])
+
     if options.scores:
         if not labels:
             error(f"argument --scores: must be left out for {options.model!r}, whose predictions are numbers")
@@ -50,16 +55,7 @@ def predict(options) -> None:
             if labels:
                 predicted = list(map(shown_label, predicted))
             found = [compute(X).reshape(len(predicted), -1).tolist() for *_, compute in columns]
-            rows = list(zip(*found, strict=True)) if found else [()] * len(predicted)
-            if options.json:
-                predicted = [json.dumps({"prediction": each, **{
-                    key: dict(zip(names, row, strict=True)) for (key, _, names, _), row in zip(columns, values, strict=True)
-                }}) for each, values in zip(predicted, rows, strict=True)]
-            elif columns or not labels:
-                shown = predicted if labels else map(repr, predicted)
-                predicted = ["\t".join([each, *(repr(value) for row in values for value in row)])
-                             for each, values in zip(shown, rows, strict=True)]
-            lines.write(predicted)
+            lines.write(list(map(line_of, predicted, *found)))
         lines.write()
     print(skipped_lines(stream), end="\n" * bool(stream.n_skipped), file=sys.stderr)
 
@@ -95,30 +91,29 @@ def evaluate(options) -> None:
     if options.json:
         print(json.dumps({"model": options.model, **_plain(measures.as_dict())}))
     else:
-        print(told(measures, model.learner) if is_regressor(model.learner) else _page_of_measures(measures, model.learner))
+        print(told(measures) if measures.numbers else _page_of_measures(measures))
 
 
-def told(measures: Any, learner: Any) -> str:
+def told(measures: Measures) -> str:
     """Return measures in a line."""
-    errors = (measures.mse, measures.mae) if is_regressor(learner) else (measures.mistakes, measures.error)
-    return f"{measures.examples:,} examples, {shown_errors(*errors, learner)}"
+    first, second = (measures.mse, measures.mae) if measures.numbers else (measures.mistakes, measures.error)
+    return f"{measures.examples:,} examples, {shown_errors(first, second, measures.numbers)}"
 
 
-def measured(model: Model, data: list[str]) -> Any:
+def measured(model: Model, data: list[str]) -> Measures:
     """Measure a model on all rows of files, which count alike."""
     model.reading["weight"] = None
     learner, whole = model.learner, model.whole
-    measures: Any = Measures(numbers=True) if is_regressor(learner) else Measures(learner.classes_)
+    measures = Measures(getattr(learner, "classes_", ()), numbers=is_regressor(learner))
     with model.open(data) as stream:
         for X, y, _ in stream.batches_of_rows():
-            if is_regressor(learner):
-                measures.update(y, whole.predict(X))
-                continue
-            y = y if y.dtype.kind == learner.classes_.dtype.kind or learner.classes_.dtype.kind != "U" else y.astype(str)
-            chances = whole.predict_proba(X) if hasattr(learner, "predict_proba") else None
-            measures.update(y, whole.predict(X), whole.decision_function(X), chances)
+            scored = ()
+            if not measures.numbers:
+                y = y if y.dtype.kind == learner.classes_.dtype.kind or learner.classes_.dtype.kind != "U" else y.astype(str)
+                scored = whole.decision_function(X), whole.predict_proba(X) if hasattr(learner, "predict_proba") else None
+            measures.update(y, whole.predict(X), *scored)
     print(skipped_lines(stream), end="\n" * bool(stream.n_skipped), file=sys.stderr)
-    if measures.examples and not is_regressor(learner) and not any(map(measures.support, learner.classes_.tolist())):
+    if measures.examples and measures.n_classes and not any(map(measures.support, learner.classes_.tolist())):
         theirs = [label for label in measures.labels if label not in set(learner.classes_.tolist())]
         raise ValueError(
             f"{data[0]}: a label must be one of the model's ({', '.join(map(shown_label, learner.classes_.tolist()[:5]))}), got "
@@ -138,12 +133,12 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
 
 
-def _page_of_measures(measures: Any, learner: Any) -> str:
+def _page_of_measures(measures: Measures) -> str:
     labels = list(map(shown_label, measures.labels))
     width = max(5, *map(len, labels))
     lines = [
         f"examples  {measures.examples:,}",
-        f"error     {shown_error(measures.error, learner)} ({int(measures.mistakes):,} mistakes)",
+        f"error     {shown_error(measures.error, False)} ({int(measures.mistakes):,} mistakes)",
         f"log loss  {_number(measures.log_loss)}" + " (the model gives no probabilities)" * (measures.log_loss is None),
         f"AUC       {_number(measures.auc)}",
         f"F1        {_number(measures.macro_f1)} (mean of the classes)",
@@ -177,7 +172,7 @@ def inspect(options) -> None:
             for X, _, _ in stream.batches_of_rows():
                 if model.step is not None:
                     model.step.transform(X)
-    top = {} if linear is None else _top(linear, look_up or (lambda column: (None, False, 1)))
+    top = {} if linear is None else top_columns(linear, _TOP, look_up or (lambda column: (None, False, 1)))
     counts = {} if is_regressor(learner) else dict(
         zip(map(shown_label, learner.classes_.tolist()), state_of(learner).counts.astype(int).tolist(), strict=True))
     about = {
@@ -189,17 +184,6 @@ def inspect(options) -> None:
         "top": {shown_label(label): [feature._asdict() for feature in features] for label, features in top.items()},
     }
     print(json.dumps(about) if options.json else _page_of_model(about))
-
-
-def _top(learner: Any, look_up: Any) -> dict:
-    """Return the features with the largest weights for each class, or for lower and for higher predictions."""
-    if not is_regressor(learner):
-        return top_columns(learner, _TOP, look_up)
-    two = SimpleNamespace(classes_=[_LOWER, _HIGHER], coef_=np.atleast_2d(learner.coef_))
-    if hasattr(learner, "covariance_"):
-        two.covariance_ = np.atleast_2d(learner.covariance_)
-    found = top_columns(two, _TOP, look_up)
-    return {**found, _LOWER: [feature._replace(weight=-feature.weight) for feature in found[_LOWER]]}
 
 
 def _page_of_model(about: dict) -> str:

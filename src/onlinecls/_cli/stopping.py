@@ -12,16 +12,12 @@ _received: list[int] = []  # numbers of signals
 
 
 class StoppedError(KeyboardInterrupt):
-    """Raised when a signal ends the command."""
-
-    def __init__(self, number: int):
-        super().__init__(number)
-        self.number = number
+    """Raised when a signal, whose number it has, ends the command."""
 
 
 def exit_code(error: KeyboardInterrupt) -> int:
     """Return the exit code by which shells report a signal."""
-    return 128 + getattr(error, "number", signal.SIGINT)
+    return 128 + (error.args[0] if isinstance(error, StoppedError) else signal.SIGINT)
 
 
 def _stop(number, frame) -> None:

@@ -18,7 +18,6 @@ from .._input.compat import is_regressor
 from .._pipeline import rows_learnt
 from ..text import n_rows_of, part_of
 from .models import Model, algorithm_of, shown_error, shown_errors, skipped_lines, skipped_rows
-from .options import REGRESSORS
 from .stopping import check_stopped, signals_ignored, stoppable
 
 _OF_NEW_MODEL = ("algorithm", "param", "probabilities", "bits", "ngrams", "analyzer", "dtype")
@@ -48,8 +47,6 @@ def _check(options) -> None:
         given = next((name for name in _OF_NEW_MODEL if getattr(options, name) is not None), None)
         if given:
             error(f"argument --{given}: must be left out with --resume, which goes on with the model's own")
-    elif options.probabilities and options.algorithm in REGRESSORS:
-        error(f"argument --probabilities: must be left out for {options.algorithm}, which learns numbers")
     if save is not None:
         folder = os.path.dirname(os.path.realpath(save))
         if save == "-" or (os.path.exists(save) and not os.path.isfile(save)) or not os.access(folder, os.W_OK):
@@ -92,19 +89,18 @@ class _Training:
         self.learner, self.saving = self.model.learner, _Clock(*options.save_every or (None, None))
         stopped = self.metadata.pop("stopped", None)
         self.n_passes, self.row = self._place_in(stopped) if stopped else (0, 0)
-        self.n_bytes, self.unsaved = 0, ""
-        self.before = self.last = counts_of(self.learner)
-        self.first: np.ndarray | None = None  # counts of the first pass
+        self.of_numbers, self.n_bytes, self.unsaved = is_regressor(self.learner), 0, ""
+        self.first: dict = {}  # numbers of the first pass
 
     def _place_in(self, stopped: Any) -> tuple[int, int]:
         """Return the passes over the same files, and the rows of the next one, that a resumed model has learnt."""
         n_passes, row, data = (stopped.get(name) if isinstance(stopped, dict) else None for name in ("passes", "row", "data"))
         if not all(type(place) is int and place >= 0 for place in (n_passes, row)):
-            raise ValueError(f"{self.options.resume}: must say behind which row it was saved, got {stopped!r}.")
+            raise ValueError(f"{self.options.resume}: must say after which row it was saved, got {stopped!r}.")
         if data == self.options.data and "-" not in data:
             return n_passes, row
         if row:
-            self.say(f"{self.options.resume} was interrupted behind row {row:,} of other data; all of DATA is learnt.")
+            self.say(f"{self.options.resume} was interrupted after row {row:,} of other data; all of DATA is learnt.")
         return 0, 0
 
     def say(self, line: str) -> None:
@@ -117,27 +113,26 @@ class _Training:
         if self.n_passes >= self.options.passes:
             self.say(f"{self.options.resume} has learnt all of DATA, {self.n_passes} times: there is nothing to learn.")
             return
-        for number in range(self.n_passes, self.options.passes):
-            with self.model.open(self.options.data) as self.stream, learning(self.learner, again=number > 0):
-                self._say_beginning(number)
-                self.before = self.last = counts_of(self.learner)
+        while self.n_passes < self.options.passes:
+            self.before = self.last = counts_of(self.learner)
+            with self.model.open(self.options.data) as self.stream, learning(self.learner, again=self.n_passes > 0):
+                self._say_beginning()
                 try:
                     self._learn()
                 finally:
                     self.n_bytes += self.stream.bytes_read
-                    self.first = self.counts if self.first is None else self.first
-            self.n_passes, self.row = number + 1, 0
+                    self.first = self.first or self._numbers()
+            self.n_passes, self.row = self.n_passes + 1, 0
 
-    def _say_beginning(self, number: int) -> None:
-        if number == 0 or self.first is None:
-            n = int(counts_of(self.learner)[0])
-            self.say(f"{self.learner!r}, from {self.stream.format}"
-                     + (f", going on after {n:,} examples" + f", behind row {self.row:,}" * (self.row > 0) if n else "")
-                     + ("" if self.options.save else "; the model is not kept (--save)"))
-            names = ("mse", "mae") if is_regressor(self.learner) else ("mistakes", "error")
-            self.say(f"{'examples':>12} {'seconds':>9} {names[0]:>12} {names[1]:>10} {'since last':>10}")
-        else:
-            self.say(f"pass {number + 1}")
+    def _say_beginning(self) -> None:
+        if self.first:
+            self.say(f"pass {self.n_passes + 1}")
+            return
+        n, names = int(self.before[0]), ("mse", "mae") if self.of_numbers else ("mistakes", "error")
+        self.say(f"{self.learner!r}, from {self.stream.format}"
+                 + (f", going on after {n:,} examples" + f", after row {self.row:,}" * (self.row > 0) if n else "")
+                 + ("" if self.options.save else "; the model is not kept (--save)"))
+        self.say(f"{'examples':>12} {'seconds':>9} {names[0]:>12} {names[1]:>10} {'since last':>10}")
 
     def _learn(self) -> None:
         every, seen = self.options.every, 0
@@ -177,11 +172,6 @@ class _Training:
             lambda: self.model.whole.partial_fit(X, y, sample_weight=weight), [place(len(y))],
             lambda: [place(rows_learnt(self.learner, before, y, weight))])
 
-    @property
-    def counts(self) -> np.ndarray:
-        """Counts of the present pass."""
-        return counts_of(self.learner) - self.before
-
     # --- reports and files ---------------------------------------------------------------------------------------------------
 
     @property
@@ -189,23 +179,23 @@ class _Training:
         return time.perf_counter() - self.begun
 
     def _report(self) -> None:
-        numbers, since = self._numbers(self.counts), counts_of(self.learner) - self.last
+        numbers, since = self._numbers(), counts_of(self.learner) - self.last
         self.last = self.last + since
         recent = float(since[2] / since[0]) if since[0] else None
         n, first, second, _ = numbers.values()
-        first = f"{first:,}" if "mistakes" in numbers else shown_error(first, self.learner)
-        second, last = shown_error(second, self.learner), shown_error(recent, self.learner)
+        first = shown_error(first, True) if self.of_numbers else f"{first:,}"
+        second, last = (shown_error(each, self.of_numbers) for each in (second, recent))
         self.say(f"{n:>12,} {self.seconds:>9.2f} {first:>12} {second:>10} {last:>10}")
         if self.options.json and self.options.every is not None:
             told = {"pass": self.n_passes + 1, **numbers, "error_since_last": recent, "seconds": self.seconds}
             print(json.dumps(told), flush=True)
 
-    def _numbers(self, counts: np.ndarray) -> dict:
-        """Return counters and errors for JSON."""
-        n, updates, *others = map(float, counts)
+    def _numbers(self) -> dict:
+        """Return counters and errors of the present pass for JSON."""
+        n, updates, *others = map(float, counts_of(self.learner) - self.before)
         rates = [each / n if n else None for each in others]
         kind = {"mistakes": int(others[0]), "progressive_error": rates[0]}
-        if is_regressor(self.learner):
+        if self.of_numbers:
             kind = {"progressive_mse": rates[0], "progressive_mae": rates[1]}
         return {"examples": int(n), **kind, "updates": int(updates)}
 
@@ -218,7 +208,7 @@ class _Training:
         try:
             self._save()
         except OSError as error:
-            self.unsaved = f"the checkpoint behind row {self.row:,} could not be saved: {error}"
+            self.unsaved = f"the checkpoint after row {self.row:,} could not be saved: {error}"
             print(f"onlinecls train: {escaped(self.unsaved)}. Learning goes on.", file=sys.stderr)
 
     def end(self, error: BaseException | None) -> None:
@@ -226,10 +216,10 @@ class _Training:
         options, learner, stream = self.options, self.learner, self.stream
         if stream is None:
             return
-        numbers = self._numbers(self.counts if self.first is None else self.first)
+        numbers = self.first or self._numbers()
         speed = f", {self.n_bytes / 1e6 / max(self.seconds, 1e-9):.0f} MB/s" if self.n_bytes else ""
         n, first, second, _ = numbers.values()
-        self.say(f"{n:,} examples, {shown_errors(first, second, learner)}, {self.seconds:.2f} s{speed}")
+        self.say(f"{n:,} examples, {shown_errors(first, second, self.of_numbers)}, {self.seconds:.2f} s{speed}")
         for line in filter(None, (skipped_lines(stream), skipped_rows(learner))):
             self.say(line)
         saved = None
@@ -245,7 +235,7 @@ class _Training:
         }
         if error is not None:
             where = f"saved in {saved}. To go on: --resume {saved}" if saved else "not saved"
-            print(f"onlinecls train: ended behind row {self.row:,} of pass {self.n_passes + 1}; what was learnt is {where}.",
+            print(f"onlinecls train: ended after row {self.row:,} of pass {self.n_passes + 1}; what was learnt is {where}.",
                   file=sys.stderr)
         elif not self.model.is_known:
             raise ValueError(f"{options.data[0]}: must have an example of weight > 0, got none. There is no model.")
@@ -253,7 +243,7 @@ class _Training:
             from .saved import measured, told
 
             measures = measured(self.model, options.test)
-            self.say(f"test: {told(measures, learner)}")
+            self.say(f"test: {told(measures)}")
             plain = {name: each for name, each in measures.as_dict().items() if isinstance(each, int | float | None)}
             result.update({f"test_{name}": value for name, value in plain.items()})
         if options.json and not isinstance(error, BrokenPipeError):

@@ -197,13 +197,14 @@ def contributions(model: Any, c: int, columns: list, values: list, look_up: Call
 
 
 def top_columns(model: Any, k: int, look_up: Callable, columns: np.ndarray | None = None) -> dict[object, list[Feature]]:
-    """Return the features with the largest weights towards each class, by name or by number of their columns.
+    """Return the features with the largest weights towards each class, or lower and higher predictions, by name or by number.
 
     look_up(column) : (name or None, shared, sign, or what turns the weight into the units of a table's column).
     columns : those to choose from, in their order; None: all.
     """
     found = {}
-    for c, label in enumerate(np.asarray(model.classes_).tolist()[: None if len(model.coef_) > 1 else 2]):
+    labels = np.asarray(getattr(model, "classes_", ("lower predictions", "higher predictions"))).tolist()
+    for c, label in enumerate(labels if model.coef_.ndim > 1 and model.coef_.shape[0] > 1 else labels[:2]):
         weights, std = weights_towards(model, c)
         # A negative weight of a name whose hash has the sign -1 is a weight towards the class.
         chosen = np.arange(len(weights)) if columns is None else columns
