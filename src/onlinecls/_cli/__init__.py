@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import signal
 import sys
 import warnings
 from functools import partial
@@ -16,7 +17,7 @@ from importlib import import_module
 
 from .._input import escaped
 from .options import parser
-from .stopping import exit_code
+from .stopping import StoppedError
 
 _DONE, _BAD_DATA, _BROKEN_PIPE = 0, 1, 141  # the last as shells report SIGPIPE; argparse has 2
 
@@ -71,7 +72,7 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:
         code = _BROKEN_PIPE
     except KeyboardInterrupt as error:
-        code = exit_code(error)
+        code = 128 + (error.args[0] if isinstance(error, StoppedError) else signal.SIGINT)  # as shells report signals
     except (ValueError, TypeError, LookupError, OSError, ImportError, MemoryError, RecursionError) as error:
         print(f"onlinecls {options.command}: {escaped(_message_of(error))}", file=sys.stderr)
         code = _BAD_DATA

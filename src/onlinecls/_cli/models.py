@@ -11,10 +11,10 @@ from .._estimators.learner import SKIPPED, check_parameters, state_of
 from .._estimators.saving import load
 from .._input import escaped
 from .._input.compat import is_regressor, kind_of
-from .._pipeline import make_stream_pipeline
+from .._pipeline import is_fitted, make_stream_pipeline
 from .._registry import select
 from ..streams import options_of, read
-from ..text import HashingVectorizer, parameters_of
+from ..text import HashingVectorizer
 from .options import NAMED
 
 _COMMON = ("average", "class_weight", "covariance", "fit_intercept", "intercept_scaling", "multi_class", "probability", "scale")
@@ -74,14 +74,13 @@ class Model:
     def new(cls, options) -> Model:
         """Make the model of a command's options."""
         dtype, width = options.dtype or "float32", 1 << (20 if options.bits is None else options.bits)
-        given = {} if options.analyzer is None else {"analyzer": options.analyzer}
-        if options.ngrams is not None:
-            if options.ngrams[0] > options.ngrams[1]:
-                options.parser.error(f"argument --ngrams: MIN must not be more than MAX, got {options.ngrams}")
-            given["ngram_range"] = tuple(options.ngrams)
+        least, most = options.ngrams or (1, 1)
+        if least > most:
+            options.parser.error(f"argument --ngrams: MIN must not be more than MAX, got {options.ngrams}")
         reading: dict[str, Any] = {"n_features": width, "dtype": dtype}
         if width < 2**31:  # (svmlight and VW have more columns)
-            reading["vectorizer"] = HashingVectorizer(n_features=width, dtype=dtype, **given)
+            reading["vectorizer"] = HashingVectorizer(
+                n_features=width, dtype=dtype, ngram_range=(least, most), analyzer=options.analyzer or "word")
         return cls(make_learner(options), None, reading, None, options)
 
     @classmethod
@@ -101,16 +100,13 @@ class Model:
             reading = {"n_features": learner.n_features_in_, "dtype": str(state_of(learner).dtype)}
         return cls(learner, step, reading, metadata.pop("input", None), options), metadata
 
-    @property
-    def is_known(self) -> bool:
-        """True if the learner has learnt."""
-        return self.learner.__sklearn_is_fitted__()
-
     def open(self, data: list[str], labels: bool = True) -> Any:
         """Open a stream of files, whose rows must be like those that the model has learnt."""
-        wanted = None if not labels else "number" if self._has_numbers else "auto"
+        is_known = is_fitted(self.learner)
+        of_numbers = is_regressor(self.learner) or (is_known and state_of(self.learner).classes.dtype.kind == "f")
+        wanted = None if not labels else "number" if of_numbers else "auto"
         stream = read(data, self.format, labels=wanted, on_error=self.on_error, block_bytes=1 << 21, **self.reading)
-        if self.about is None and not self.is_known:
+        if self.about is None and not is_known:
             if stream.is_table:
                 from ..tables import TableVectorizer
 
@@ -125,20 +121,11 @@ class Model:
             raise ValueError(f"{data[0]}: rows must be like those of {learnt} that the model has learnt, got {stream.format}.")
         return stream
 
-    @property
-    def _has_numbers(self) -> bool:
-        """True if targets are numbers."""
-        if is_regressor(self.learner):
-            return True
-        return self.is_known and state_of(self.learner).classes.dtype.kind == "f"
-
     def save(self, path: str, stream: Any, more: dict) -> None:
         """Save the model with how its rows were read."""
-        about = self.about or stream.metadata["input"]
-        vectorizer = self.reading.get("vectorizer")
-        model = self.whole
-        if self.step is None and about["vectorizer"] is not None and parameters_of(vectorizer) is not None:
-            model = make_stream_pipeline(HashingVectorizer(**vectorizer.get_params()), self.learner)
+        about, model = self.about or stream.metadata["input"], self.whole
+        if self.step is None and about["vectorizer"] is not None:
+            model = make_stream_pipeline(HashingVectorizer(**self.reading["vectorizer"].get_params()), self.learner)
         model.save(path, {"input": {**about, "kinds": stream.metadata["input"]["kinds"]}, **more})
 
 
@@ -166,7 +153,7 @@ def shown_errors(first: Any, second: float | None, of_numbers: bool) -> str:
 
 def skipped_rows(learner: Any) -> str:
     """Say how many rows a learner has skipped, as their updates would have left the range of numbers; "" if there are none."""
-    n = state_of(learner).count("skipped") if learner.__sklearn_is_fitted__() else 0
+    n = state_of(learner).count("skipped") if is_fitted(learner) else 0
     return f"{n:,} rows skipped: {SKIPPED} numbers. Standardise the columns, or take another algorithm." if n else ""
 
 

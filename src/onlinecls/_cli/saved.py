@@ -7,8 +7,6 @@ import os
 import sys
 from typing import Any
 
-import numpy as np
-
 from .._estimators.learner import state_of
 from .._input import escaped
 from .._input.compat import is_regressor
@@ -29,7 +27,14 @@ def predict(options) -> None:
     model, _ = Model.of_file(options.model, options)
     learner, whole, error = model.learner, model.whole, options.parser.error
     labels = [] if is_regressor(learner) else list(map(shown_label, learner.classes_.tolist()))
+    scored = labels[-1:] if len(labels) < 3 else labels
     columns: list[tuple[str, str, list[str], Any]] = []  # (key in JSON, begin of headings, classes, what computes them)
+    asked = ("scores", "", scored, "decision_function"), ("probabilities", "p ", labels, "predict_proba")
+    for key, begin, names, method in asked:
+        if getattr(options, key):
+            if not hasattr(whole, method):
+                error(f"argument --{key}: must be left out for {options.model!r}, which gives none")
+            columns.append((key, begin, names, getattr(whole, method)))
 
     def line_of(predicted: Any, *found: Any) -> str:
         if options.json:
@@ -37,14 +42,6 @@ def predict(options) -> None:
             return json.dumps({"prediction": predicted, **more})
         return "\t".join([predicted if labels else repr(predicted), *(repr(value) for each in found for value in each)])
 
-    if options.scores:
-        if not labels:
-            error(f"argument --scores: must be left out for {options.model!r}, whose predictions are numbers")
-        columns.append(("scores", "", labels[-1:] if len(labels) < 3 else labels, whole.decision_function))
-    if options.probabilities:
-        if not hasattr(learner, "predict_proba"):
-            error(f"argument --probabilities: must have a model that gives probabilities, got {options.model!r}")
-        columns.append(("probabilities", "p ", labels, whole.predict_proba))
     headings = ["prediction", *(begin + name for _, begin, names, _ in columns for name in names)]
     if columns and not options.json:
         print("\t".join(headings), flush=True)
@@ -89,7 +86,7 @@ def evaluate(options) -> None:
     if not measures.examples:
         raise ValueError(f"{options.data[0]}: must have an example, got none. There is nothing to evaluate.")
     if options.json:
-        print(json.dumps({"model": options.model, **_plain(measures.as_dict())}))
+        print(json.dumps({"model": options.model, **measures.as_dict()}))
     else:
         print(told(measures) if measures.numbers else _page_of_measures(measures))
 
@@ -122,13 +119,6 @@ def measured(model: Model, data: list[str]) -> Measures:
     return measures
 
 
-def _plain(value: Any) -> Any:
-    """Return measures with labels as JSON has them."""
-    if isinstance(value, dict):
-        return {shown_label(key): _plain(each) for key, each in value.items()}
-    return list(map(_plain, value)) if isinstance(value, list | tuple) else value
-
-
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
 
@@ -147,9 +137,8 @@ def _page_of_measures(measures: Measures) -> str:
     for label, shown in zip(measures.labels, labels, strict=True):
         rates = " ".join(f"{_number(each(label)):>9}" for each in (measures.precision, measures.recall, measures.f1))
         lines.append(f"{shown:<{width}} {int(measures.support(label)):>12,} {rates}")
-    table = measures.confusion
-    pairs = zip(*np.nonzero(table), strict=True)
-    pairs = sorted(((int(table[i, j]), labels[i], labels[j]) for i, j in pairs if i != j), reverse=True)
+    confused = measures.as_dict()["confusion"]
+    pairs = sorted(((int(n), *map(shown_label, pair)) for *pair, n in confused if pair[0] != pair[1]), reverse=True)
     lines += ["", "most confused: true, predicted, examples"] if pairs else []
     lines += (f"{true}\t{guess}\t{n:,}" for n, true, guess in pairs[:_PAIRS])
     return "\n".join(lines)
@@ -169,9 +158,8 @@ def inspect(options) -> None:
             names = model.reading["vectorizer"] = FeatureNames(model.reading["vectorizer"], _NAMES)
             look_up = names.look_up
         with model.open(options.data, labels=False) as stream:
-            for X, _, _ in stream.batches_of_rows():
-                if model.step is not None:
-                    model.step.transform(X)
+            for _ in stream.batches_of_rows():  # (whose reader tells the names of words)
+                pass
     top = {} if linear is None else top_columns(linear, _TOP, look_up or (lambda column: (None, False, 1)))
     counts = {} if is_regressor(learner) else dict(
         zip(map(shown_label, learner.classes_.tolist()), state_of(learner).counts.astype(int).tolist(), strict=True))

@@ -15,11 +15,6 @@ class StoppedError(KeyboardInterrupt):
     """Raised when a signal, whose number it has, ends the command."""
 
 
-def exit_code(error: KeyboardInterrupt) -> int:
-    """Return the exit code by which shells report a signal."""
-    return 128 + (error.args[0] if isinstance(error, StoppedError) else signal.SIGINT)
-
-
 def _stop(number, frame) -> None:
     _received.append(number)
     raise StoppedError(number)

@@ -15,7 +15,7 @@ from .._compiled.model import COUNTERS
 from .._estimators.learner import learning, state_of
 from .._input import escaped
 from .._input.compat import is_regressor
-from .._pipeline import rows_learnt
+from .._pipeline import is_fitted, rows_learnt
 from ..text import n_rows_of, part_of
 from .models import Model, algorithm_of, shown_error, shown_errors, skipped_lines, skipped_rows
 from .stopping import check_stopped, signals_ignored, stoppable
@@ -73,7 +73,7 @@ class _Clock:
 def counts_of(learner: Any) -> np.ndarray:
     """Return the rows, updates and mistakes that a learner has counted; of a regressor squared and absolute errors."""
     names = ("t", "updates", "squared", "absolute") if is_regressor(learner) else ("t", "updates", "mistakes")
-    if not learner.__sklearn_is_fitted__():
+    if not is_fitted(learner):
         return np.zeros(len(names))
     return state_of(learner).counters[[COUNTERS[name] for name in names]]
 
@@ -150,7 +150,7 @@ class _Training:
                 if report.is_due(self.row):
                     self._report()
             check_stopped()
-            if self.model.is_known and self.saving.is_due(self.learner.t_):
+            if is_fitted(self.learner) and self.saving.is_due(self.learner.t_):
                 self._save_checkpoint()
 
     def _warn_of_long_words(self, X: Any, n_rows: int) -> None:
@@ -163,7 +163,7 @@ class _Training:
 
     def _learn_batch(self, X: Any, y: Any, weight: Any) -> None:
         """Learn a batch; whatever ends it, `row` is that of the last row learnt."""
-        begun, before = self.row, self.learner.t_ if self.model.is_known else 0
+        begun, before = self.row, self.learner.t_ if is_fitted(self.learner) else 0
 
         def place(n: int):
             return lambda: setattr(self, "row", begun + n)
@@ -223,7 +223,7 @@ class _Training:
         for line in filter(None, (skipped_lines(stream), skipped_rows(learner))):
             self.say(line)
         saved = None
-        if self.model.is_known and options.save:
+        if is_fitted(self.learner) and options.save:
             with signals_ignored():
                 self._save()
             saved = options.save
@@ -237,7 +237,7 @@ class _Training:
             where = f"saved in {saved}. To go on: --resume {saved}" if saved else "not saved"
             print(f"onlinecls train: ended after row {self.row:,} of pass {self.n_passes + 1}; what was learnt is {where}.",
                   file=sys.stderr)
-        elif not self.model.is_known:
+        elif not is_fitted(self.learner):
             raise ValueError(f"{options.data[0]}: must have an example of weight > 0, got none. There is no model.")
         elif options.test:
             from .saved import measured, told
