@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from sys import float_info
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 # --- what a row may say --------------------------------------------------------------------------------------------------------
 
@@ -157,6 +158,135 @@ MERGES = {
     "mean, squares add": "the mean of the weights, weighted by rounds; the sums of squared gradients add up",
     "posterior": "the product of the posteriors, divided by all priors but one: Σ^-1 - Σ_0^-1 and Σ^-1 w add up",
     "sum": "sums over rows add up: θ, z and the losses of experts, Σ^-1 - Σ_0^-1, squared gradients",
+}
+
+# --- the parameters of a pass --------------------------------------------------------------------------------------------------
+
+#: Of float32 and of float64, by their sizes in bytes: the spacing at 1, the smallest normal number and the largest one.
+DTYPES = {4: (2.0**-23, 2.0**-126, (2.0 - 2.0**-23) * 2.0**127), 8: (float_info.epsilon, float_info.min, float_info.max)}
+
+
+class Params(NamedTuple):
+    """The fields of the C struct of the same name, which explains them (_rules.pxd): a constructor's parameters, made numbers.
+
+    rule, trigger, geometry, costs are names here. The values here are those of a learner that does not use a field.
+    """
+
+    rule: Any
+    trigger: Any
+    geometry: Any
+    margin: float
+    scale: float = 1.0
+    constant: float = 0.0
+    bias: float = 0.0
+    average_from: int = -1
+    slack: float = 0.0
+    epsilon: float = 0.0
+    C: float = 1.0
+    r: float = 1.0
+    r2: float = 1.0
+    b: float = 1.0
+    phi: float = 1.0
+    radius: float = 1.0
+    eta0: float = 1.0
+    norm_bound: float = 1.0
+    variance: float = 1.0
+    delta: float = 1.0
+    l1: float = 0.0
+    l1_sum: float = 0.0
+    forgetting: float = 0.0
+    growth: float = 1.0
+    stored_cap: float = 0.0
+    floor: float = 0.0
+    power: float = 2.0
+    root: float = 1.0
+    squarings: int = 0
+    sigma: float = 1.0
+    schedule: int = 0
+    open_classes: int = 0
+    balanced: int = 0
+    level: int = 0
+    costs: str = "weight"
+    spacing: float = 0.0
+    limit: float = 0.0
+    tiny: float = 0.0
+    joint: int = 0  # 1: of three classes or more, one learner of the true class against the best wrong one
+    # The struct has no such fields:
+    probability: int = 0  # 1: they are learnt
+    least: float = 0.0  # the least variance of a diagonal, as a share of the initial one
+    kernel: Any = None  # of a kernel learner: its kernel,
+    budget: int = 0  # and the most support vectors
+    members: tuple[Any, ...] = ()  # of a committee: those of its members
+    dtype: Any = None  # of a new model; None: that of X
+
+    # True if a class that has not joined yet would change updates, even where it is not the argmax.
+    joins_singly = False  # type: ignore[misc]
+
+    @classmethod
+    def of(cls, algorithm: Algorithm, values: Mapping[str, Any]) -> Self:
+        """Return the parameters of an algorithm, from a constructor's parameters within their ranges."""
+        second = values.get("covariance") == "full" or not values.get("signed", True)
+        geometry = algorithm.geometry
+        if second or values.get("forgetting"):
+            geometry = algorithm.geometries[1 if second else 2]
+        found = {}
+        for name in filter(FIELDS.get, algorithm.params):
+            field, of = FIELDS[name]
+            found[field] = float(of(values) if callable(of) else values[of if values[name] is None else name])
+        fields = {"margin": algorithm.margin, "costs": algorithm.costs, **cls.common(values), **found, **algorithm.kernel}
+        return cls(algorithm.rule, algorithm.trigger, geometry, **fields)
+
+    @staticmethod
+    def common(values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields that all linear learners compute alike from their constructor's parameters."""
+        average, scale, constant = values.get("average"), values.get("scale", 1.0), values.get("intercept_scaling", 0.0)
+        return {
+            "scale": 0.0 if isinstance(scale, str) else float(scale),  # (a text is "auto")
+            "constant": 0.0 if not values.get("fit_intercept") else -1.0 if isinstance(constant, str) else float(constant),
+            "average_from": int(average) - 1 if average else -1, "probability": int(bool(values.get("probability"))),
+            "joint": int(values.get("multi_class") == "crammer_singer"), "level": int(values.get("level", 0)),
+            "dtype": values.get("dtype"),
+        }
+
+    @property
+    def model(self) -> str:
+        """The name of the class of models that these parameters choose, a key of STATES."""
+        return self.geometry
+
+    @property
+    def has_intercept(self) -> bool:
+        return self.constant != 0.0
+
+    def limits(self, dtype: Any) -> Iterator[tuple[str, float, float, float]]:
+        """Yield (parameter, its value, the least and the largest one that fit the dtype)."""
+        spacing, tiny, most = DTYPES[dtype.itemsize]
+        yield "initial_variance", self.variance, tiny / spacing, most / 4
+        # (It is divided by sums of exponentials.)
+        yield "norm_bound", self.norm_bound, max(tiny / spacing, 1e-250), min(most / 4, 1e250)
+
+    def of_pass(self, state: Any, is_open: bool, balanced: bool) -> Self:
+        """Add the numbers that depend on the model and its labels."""
+        (spacing, tiny, most), least = DTYPES[state.dtype.itemsize], 0.0 if len(state.sigma) else self.least
+        return self._replace(
+            open_classes=int(is_open), balanced=int(balanced), variance=state.variance, spacing=spacing, tiny=tiny,
+            # In units of the initial variance, while that fits, so that X times a power of two meets the floor at the same row.
+            floor=max(tiny / spacing, state.variance * max(tiny**0.5, least)),
+            limit=min(most / 4, math.inf if self.average_from < 0 else 1e290),  # (the average's sums hold weights times rounds)
+        )
+
+
+def _phi(values: Mapping[str, Any]) -> float:
+    from statistics import NormalDist
+
+    return NormalDist().inv_cdf(values["eta"])
+
+
+#: Of parameters that set a field of Params: the field; and the parameter that stands for None, or what computes it.
+FIELDS: Mapping[str, tuple[str, str | Callable[[Mapping[str, Any]], float]]] = {
+    **{one: (one, "") for one in "C forgetting r b epsilon eta0 delta l1 radius margin norm_bound".split()},
+    "initial_variance": ("variance", ""), "eta": ("phi", _phi), "p": ("power", lambda values: values["p"] or 0.0),
+    "alpha": ("eta0", ""), "beta": ("delta", lambda values: values["beta"] + values["alpha"] * values["l2"]),
+    "r1": ("r", "r"), "r2": ("r2", "r"),  # (AROW's r is that of the mean and of the covariance)
 }
 
 # --- parameters ----------------------------------------------------------------------------------------------------------------

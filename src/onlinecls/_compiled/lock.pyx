@@ -106,6 +106,12 @@ cdef class Waiting:
         self.lock.end_learning()
 
 
+def own_lock(owner):
+    """Return the lock of an object, which it has from the first call on."""
+    attributes = owner.__dict__
+    return attributes.get("_lock") or attributes.setdefault("_lock", Lock(type(owner).__name__))
+
+
 def renew_in_child():
     """Make the locks anew that threads of the parent process hold or were about to take: nobody would release them here."""
     cdef Lock each

@@ -25,6 +25,7 @@ RULES = {rule.name.lower(): int(rule) for rule in Rule}
 TRIGGERS = {trigger.name.lower(): int(trigger) for trigger in Trigger}
 COSTS = {costs.name.lower(): int(costs) for costs in Costs}
 GEOMETRIES = {geometry.name.lower(): int(geometry) for geometry in Geometry}
+NUMBERED = {"rule": RULES, "trigger": TRIGGERS, "geometry": GEOMETRIES, "costs": COSTS}     # fields of Params that are names
 TASKS = {"binary": BINARY, "crammer_singer": CRAMMER_SINGER, "ovr": OVR, "regression": REGRESSION,
          "one_class": ONE_CLASS}
 
@@ -186,6 +187,8 @@ cdef class Model:
         if self.bound is not self.params:
             params = self.params
             given = dict(zip(params._fields, params))   # (without a call of Python, in which a signal might be raised)
+            for name, numbers in NUMBERED.items():
+                given[name] = numbers.get(given[name], given[name])
             with critical_section(self):        # several threads may read at once (and the learning one may replace them)
                 self.p = given
                 self.bound = params

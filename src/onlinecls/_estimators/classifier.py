@@ -13,8 +13,8 @@ from .._input import validate
 from .._input.compat import available_if, warn_caller
 from .._models.state import NO_WEIGHTS
 from .._models.states import STATES
-from .estimator import exclusive
-from .learner import NO_PREDICTIONS, Batch, read_weights_of_fit, warn_of_skipped
+from .fitting import NO_PREDICTIONS, Batch, read_weights_of_fit
+from .learner import exclusive, warn_of_skipped
 from .parameters import ClassifierParameters
 from .weights import WithVariances, WithWeights
 
@@ -39,9 +39,8 @@ class OnlineClassifier(WithWeights):
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
-    def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
-        balanced = isinstance(self.class_weight, str) and len(class_weights) == 0  # ("balanced")
-        return "binary" if state.n_columns == 1 else self.multi_class, state.is_open, balanced
+    def _task(self, state: Any) -> str:
+        return "binary" if state.n_columns == 1 else self.multi_class
 
     def partial_fit(  # type: ignore[override]  # scikit-learn's order of arguments
         self, X: Matrix, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
@@ -92,7 +91,7 @@ class OnlineClassifier(WithWeights):
         Predictions are numbers of classes among classes_, NO_ROUND or NO_CLASS.
         """
         who = type(self).__name__
-        rows, first = self._read_call(X)
+        rows, params, first = self._read_call(X)
         y = validate.read_labels(who, y, rows.n_rows)
         weights = validate.read_weights(who, sample_weight, rows.n_rows)
         named = None if classes is None else self._read_classes(classes, first)
@@ -112,8 +111,8 @@ class OnlineClassifier(WithWeights):
             if self.class_weight is not None:
                 class_weights = validate.read_class_weight(who, self.class_weight, known, closed=not is_open)
             if first:
-                self._begin(X, rows, self._start(self._choice.params, rows, len(known)), known, is_open)
-            self._learn(Batch(rows, codes, weights, class_weights, predictions=predictions))
+                self._begin(X, rows, self._start(params, rows, len(known)), known, is_open)
+            self._learn(Batch(rows, codes, weights, class_weights, predictions=predictions), params)
         if "_state" in self.__dict__:  # (rows of weight 0 alone make no model)
             self._end_call(n_skipped)
             if len(y) >= RUN and y[-1] == y[-RUN]:
@@ -141,7 +140,7 @@ class OnlineClassifier(WithWeights):
         predictions: np.ndarray,
     ) -> None:
         """Learn rows with new labels; each joins where it first appears. (One vector up to the third class, then one a class.)"""
-        who, params = type(self).__name__, self._choice.params
+        who, params = type(self).__name__, self._choice[1]
         everyone = validate.union(known, y)
         class_weights = validate.read_class_weight(who, self.class_weight, everyone)
         live = Batch(rows, validate.encode(y, everyone)[0], weights, class_weights).live()  # (a product may underflow)
@@ -182,40 +181,35 @@ class OnlineClassifier(WithWeights):
             codes, _ = validate.encode(y[start:stop], classes)
             these = class_weights[np.isin(named, classes)] if len(class_weights) else class_weights
             predicted = predictions[start:stop]
-            learner, t = self._with_classes(classes), self.t_
-            try:
-                batch = Batch(rows.part(start, stop), codes, weights[start:stop], these, predictions=predicted)
-                learner._learn(batch)
-            finally:  # an interrupt may come before a newcomer's first row
-                came = (learner._state.counts > 0.0) | np.isin(classes, known)  # (a known one may have rows of weight 0 by now)
-                if learner.t_ > t:
-                    if not came.all():
-                        rest = learner._state.keep_classes(came)
-                        rest.classes = classes[came]
-                        learner._state = rest
-                    self.__dict__.update(learner.__dict__)
+            batch = Batch(rows.part(start, stop), codes, weights[start:stop], these, predictions=predicted)
+            if len(classes) == len(self._state.classes):
+                self._learn(batch, params)
+            else:
+                self._learn_grown(batch, params, classes, known)
             predicted[predicted >= 0] = np.searchsorted(everyone, classes)[predicted[predicted >= 0]]
 
-    def _with_classes(self, classes: np.ndarray) -> Self:
-        """Return a learner like this one whose model has these classes; the learner itself if it has them.
-
-        It must learn the newcomers' first rows before others read its model: a class without a row would be predicted for rows
-        that scored 0 so far.
-        """
-        known = self.classes_
-        if len(classes) == len(known):
-            return self
-        learner = self._sharing()
-        grown = self._state.grow_classes(np.searchsorted(classes, known), len(classes), self._choice.params)
+    def _learn_grown(self, batch: Batch, params: Any, classes: np.ndarray, known: np.ndarray) -> None:
+        """Learn rows with the first ones of newcomers, before which nobody reads the model that has them: a class without a row
+        would be predicted for rows that scored 0 so far."""
+        before, t = self._state, self.t_  # (both models may have the same counters)
+        grown = before.grow_classes(np.searchsorted(classes, before.classes), len(classes), params)
         grown.classes = classes
-        learner._state = grown
-        return learner
+        grown = self._ready(grown, batch, params)
+        try:
+            grown.learn(model.TASKS[self._task(grown)], *batch)
+        finally:  # an interrupt may come before a newcomer's first row
+            came = (grown.counts > 0.0) | np.isin(classes, known)  # (a known one may have rows of weight 0 by now)
+            if grown.count("t") > t:
+                if not came.all():
+                    grown = grown.keep_classes(came)
+                    grown.classes = classes[came]
+                self._state = grown
 
     def _read_targets(self, y: ArrayLike, n_rows: int) -> np.ndarray:
         return validate.read_labels(type(self).__name__, y, n_rows)
 
-    def _can_go_on(self, params: Any) -> bool:
-        return super()._can_go_on(params) and len(self.classes_) > 1
+    def _can_go_on(self) -> bool:
+        return len(self.classes_) > 1
 
     def _batch_of_fit(self, batch: Batch, again: bool) -> tuple[Batch, np.ndarray]:
         who, y, weights = type(self).__name__, batch.targets, batch.weights

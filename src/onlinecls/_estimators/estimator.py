@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable
 from copy import deepcopy
 from functools import cache, wraps
 from operator import itemgetter
-from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import IO, TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 import numpy as np
 
-from .._compiled import model
-from .._compiled.lock import Lock
-from .._input import validate
+from .._compiled.lock import own_lock
 from .._input.compat import tags
 from .._models.state import State
-from .._rows import Rows
 from . import merging, saving
 
 if TYPE_CHECKING:
@@ -26,15 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.utils import Tags
 
-    from .._input.types import Matrix
-
-    E = TypeVar("E", bound="Estimator")
     T = TypeVar("T")
     P = ParamSpec("P")
-
-_ROUNDS = model.COUNTERS["t"]
-NO_COUNTERS = np.zeros(model.N_COUNTERS)
-_SAME_COLUMNS = "Give rows with the columns of the first call, or start a new model."
 
 
 def quiet(function: Callable[P, T]) -> Callable[P, T]:
@@ -51,36 +40,11 @@ def quiet(function: Callable[P, T]) -> Callable[P, T]:
     return run
 
 
-def exclusive(learn: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, P], T]:
-    """Decorate a method that learns: one thread at a time runs it, and an error leaves the estimator unchanged.
-
-    Rows that the model has learnt by then stay learnt. (Ctrl-C is not such an error: what was learnt before it stays.)
-    """
-
-    @wraps(learn)
-    def in_one_thread(self: E, *arguments: P.args, **named: P.kwargs) -> T:
-        with self.__dict__.get("_lock") or self._own_lock(), np.errstate(under="ignore"):
-            before = self.__dict__.copy()
-            counters = before["_state"].counters if "_state" in before else NO_COUNTERS
-            n_rows = counters.item(_ROUNDS)
-            try:
-                return learn(self, *arguments, **named)
-            except Exception:
-                if counters.item(_ROUNDS) == n_rows:
-                    self.__dict__.update(before)  # (at no time does a reader miss one)
-                    for name in self.__dict__.keys() - before.keys() | {"_choice"} & self.__dict__.keys():
-                        del self.__dict__[name]
-                raise
-
-    return in_one_thread
-
-
 class Estimator:
     """scikit-learn's parameter protocol: what `clone`, pipelines and searches need, without importing it."""
 
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
-    _lock: Lock
     _poor_score = False  # True if scikit-learn's checks must not expect a good score on their small sets
     _in_place = frozenset({"_state", "_model"})  # attributes whose objects learning changes
     _of_now = frozenset({"_lock", "_choice", "_checked", "_kept"})  # attributes that no copy takes over
@@ -150,15 +114,7 @@ class Estimator:
 
     # --- threads and copies --------------------------------------------------------------------------------------------------
 
-    def _own_lock(self) -> Lock:
-        """Return the lock around the model, which learning calls and copies take; reading one model takes none."""
-        return self.__dict__.get("_lock") or self.__dict__.setdefault("_lock", Lock(type(self).__name__))
-
-    def _sharing(self) -> Self:
-        """Return an estimator with the same attributes, which shares the model and its lock."""
-        twin = type(self).__new__(type(self))
-        twin.__dict__.update(self.__dict__)
-        return twin
+    _own_lock = own_lock  # around the model, which learning calls and copies take; reading one model takes none
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what copies and pickles hold: all attributes, with a copy of the model from between two learning calls."""
@@ -168,29 +124,6 @@ class Estimator:
                 own = found[name]
                 found[name] = own.copy() if isinstance(own, State) else deepcopy(own)
             return found
-
-    def _take_features(self, X: Matrix, n_features: int) -> None:
-        """Set the model's number of features, and their names if X has any."""
-        names, self.n_features_in_ = validate.feature_names(type(self).__name__, X), n_features
-        self.__dict__.pop("feature_names_in_", None)
-        if names is not None:
-            self.feature_names_in_ = names
-
-    def _check_features(self, X: Matrix, n_features: int, state: Any = None) -> None:
-        """Check rows against those that the estimator, or a model that it had, has learnt from."""
-        who, expected = type(self).__name__, self.n_features_in_ if state is None else state.n_features
-        if n_features != expected:
-            problem = f"X has {n_features} features, but {who} is expecting {expected} features as input."
-            raise validate.ParameterError(f"{problem} {_SAME_COLUMNS}", "X", _SAME_COLUMNS)
-        if isinstance(X, Rows):
-            return  # (their maker has checked the columns' names, if any)
-        seen = self.__dict__.get("feature_names_in_")
-        names = None if isinstance(X, np.ndarray) else validate.feature_names(who, X)
-        if seen is not None or names is not None:
-            validate.same_names(who, seen, names)
-        if seen is not None and names is not None and isinstance(state, model.Model):
-            frame: Any = X if type(X) is getattr(sys.modules.get("pandas"), "DataFrame", None) else None
-            state.columns = None if frame is None else (seen, frame.columns)  # (an object that does not change)
 
     @quiet
     def save(self, path: str | bytes | os.PathLike[Any] | IO[bytes], metadata: dict[str, Any] | None = None) -> None:

@@ -3,54 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from math import sqrt
 from typing import TYPE_CHECKING, Literal, Self
 
-import numpy as np
-
-from .._input.compat import warn_caller
-from .._models.state import NO_ORDER
 from .classifier import LinearClassifier
-from .learner import Batch, OnlineLearner
+from .learner import OnlineLearner
 from .parameters import LinearParameters, estimator
 from .regressor import OnlineRegressor
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from .._input.types import FloatOrAuto, Generator, Matrix, RandomState
-
-
-class UntilConverged(OnlineLearner):
-    """Base of the PA learners: `fit` with `loss_tol` cycles until no squared loss exceeds it (PA, section 4).
-
-    Each step brings the weights nearer to any u without loss, by at least loss_tol / max ||x||^2.
-    """
-
-    loss_tol: float | None
-    n_iter_: int
-
-    def _epochs(self, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
-        if self.loss_tol is None:
-            super()._epochs(batch, held_out, generator)
-            return
-        self._choice = self._choice._replace(params=self._choice.params._replace(slack=sqrt(self.loss_tol)))
-        try:
-            for cycle in range(1, self.max_iter + 1):
-                before, self.n_iter_ = self.n_updates_, cycle
-                order = generator.permutation(batch.rows.n_rows).astype(np.int64, copy=False) if self.shuffle else NO_ORDER
-                self._learn(batch._replace(order=order), cycle)
-                if self.verbose:
-                    print(f"-- Cycle {cycle}: t={self.t_} updates={self.n_updates_}")
-                if self.n_updates_ == before:
-                    return
-        finally:
-            del self._choice
-        warn_caller(
-            f"{type(self).__name__}: fit must leave no squared loss above loss_tol={self.loss_tol:g}, but rows still took "
-            f"steps in the last of max_iter={self.max_iter} cycles. Raise max_iter or loss_tol; if no weights have so small "
-            "a loss on all rows, no number of cycles will do.", "ConvergenceWarning",
-        )
+    from .._input.types import FloatOrAuto, Matrix, RandomState
 
 
 class _WithStart(OnlineLearner):
@@ -112,7 +75,7 @@ class Perceptron(_WithStart, LinearClassifier):
 
 
 @estimator
-class PassiveAggressiveClassifier(_WithStart, UntilConverged, LinearClassifier):
+class PassiveAggressiveClassifier(_WithStart, LinearClassifier):
     """Passive-aggressive: the smallest step that gives the row a margin of 1 (or `margin`), or a compromise set by C.
 
     With the margin m = y w.x, loss l = [margin - m]+ and the row's weight c, w += tau y x with
@@ -161,7 +124,7 @@ class PassiveAggressiveClassifier(_WithStart, UntilConverged, LinearClassifier):
 
 
 @estimator
-class PassiveAggressiveRegressor(_WithStart, UntilConverged, LinearParameters, OnlineRegressor):
+class PassiveAggressiveRegressor(_WithStart, LinearParameters, OnlineRegressor):
     """Passive-aggressive regression: the smallest step to a prediction within epsilon of y, or a compromise set by C.
 
     With the prediction s = w.x, loss l = [|y - s| - epsilon]+ and the row's weight c, w += tau sgn(y - s) x with

@@ -1,25 +1,31 @@
-"""The base of the learners of all tasks: their calls, the passes of the kernels over rows, and what is read of a model.
+"""The base of the learners of all tasks: the way of a call, and what is read of a model.
 
-Data flow one way: parameters (choice.py) and input are read and checked here and in the task's own file (classifier.py,
+Data flow one way: parameters (by the registry) and input are read and checked here and in the task's own file (classifier.py,
 regressor.py), the kernels (`_core`) change the arrays of a state (`_models`), and attributes are views of it.
 """
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from contextlib import contextmanager
+from functools import wraps
 from math import nan
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from operator import is_
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 
 from .._compiled import model
 from .._input import validate
 from .._input.compat import not_fitted, random_state, warn_caller
-from .._models.state import NO_ORDER, NO_WEIGHTS, n_vectors
+from .._models.state import NO_ORDER, n_vectors
 from .._models.states import STATES
+from .._registry import AUTO, DTYPES, Params, select
+from .._rows import Rows
 from . import saving
-from .choice import Choice, Params, check_range, choose
-from .estimator import Estimator, exclusive
+from .estimator import Estimator
+from .fitting import Batch, learn_in_cycles, learn_in_epochs, read_weights_of_fit, with_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,49 +33,44 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
     from .._input.types import FloatOrAuto, FloatType, Generator, Matrix, RandomState
-    from .._rows import Rows
 
-NO_PREDICTIONS = np.empty(0, np.int32)
+    E = TypeVar("E", bound="OnlineLearner")
+    T = TypeVar("T")
+    P = ParamSpec("P")
+
 MUCH = 1 << 26  # bytes; smaller models are not checked against the free memory
 MANY_ROWS = 1 << 10  # rows that are enough to tell the sizes of columns
+NO_COUNTERS = np.zeros(model.N_COUNTERS)
+_ROUNDS = model.COUNTERS["t"]
+_SAME_COLUMNS = "Give rows with the columns of the first call, or start a new model."
 
 #: The beginnings of the warnings of `warn_of_skipped` and `warn_of_unlike_columns`, behind the learner's name.
 SKIPPED = "updates should stay within the range of"
 UNLIKE = "columns of a dense X should be of like sizes"
 
 
-class Batch(NamedTuple):
-    """The rows of a call as the kernels take them: targets are numbers of classes, or real numbers."""
+def exclusive(learn: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, P], T]:
+    """Decorate a method that learns: one thread at a time runs it, and an error leaves the estimator unchanged.
 
-    rows: Rows
-    targets: np.ndarray
-    weights: np.ndarray = NO_WEIGHTS
-    class_weights: np.ndarray = NO_WEIGHTS
-    order: np.ndarray = NO_ORDER
-    predictions: np.ndarray = NO_PREDICTIONS
+    Rows that the model has learnt by then stay learnt. (Ctrl-C is not such an error: what was learnt before it stays.)
+    """
 
-    def row_weights(self) -> np.ndarray:
-        """Return the weights of the rows times those of their classes; empty: all are 1. (A product may be infinite.)"""
-        if not len(self.class_weights):
-            return self.weights
-        of_classes = self.class_weights[self.targets]
-        with np.errstate(over="ignore"):
-            return self.weights * of_classes if len(self.weights) else of_classes
+    @wraps(learn)
+    def in_one_thread(self: E, *arguments: P.args, **named: P.kwargs) -> T:
+        with self._own_lock(), np.errstate(under="ignore"):
+            before = self.__dict__.copy()
+            counters = before["_state"].counters if "_state" in before else NO_COUNTERS
+            n_rows = counters.item(_ROUNDS)
+            try:
+                return learn(self, *arguments, **named)
+            except Exception:
+                if counters.item(_ROUNDS) == n_rows:
+                    self.__dict__.update(before)  # (at no time does a reader miss one)
+                    for name in self.__dict__.keys() - before.keys() | {"_choice"} & self.__dict__.keys():
+                        del self.__dict__[name]
+                raise
 
-    def live(self) -> np.ndarray:
-        """Return True for each row of weight > 0."""
-        weights = self.row_weights()
-        return weights > 0.0 if len(weights) else np.ones(self.rows.n_rows, bool)
-
-
-def read_weights_of_fit(who: str, sample_weight: ArrayLike | None, n_rows: int) -> np.ndarray:
-    """Read the weights of rows, not all of them 0."""
-    weights = validate.read_weights(who, sample_weight, n_rows)
-    if len(weights) and not weights.any():
-        raise ValueError(
-            f"{who}: sample_weight must not be 0 for all rows, got {n_rows} zeros. Leave it out for equal weights."
-        )
-    return weights
+    return in_one_thread
 
 
 class OnlineLearner(saving.Describing, Estimator):
@@ -96,7 +97,7 @@ class OnlineLearner(saving.Describing, Estimator):
     verbose: int
     dtype: FloatType | None
 
-    _choice: Choice  # what the parameters chose in the last call that learnt
+    _choice: tuple[tuple[Any, ...], Any]  # the parameters with which the last call learnt, and what they chose
 
     _params_of: ClassVar[Any] = Params.of  # a function from an algorithm and checked values to the parameters of a pass
     _has_fast_path = True  # False: small calls go the general way, which has steps of the class's own
@@ -111,8 +112,8 @@ class OnlineLearner(saving.Describing, Estimator):
         def _split(self, targets: np.ndarray, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
             """Return the numbers of the rows to learn from, and of those to hold out for early stopping."""
 
-        def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
-            """Return the kernel's name, True if labels may join, and True if classes are weighted by their counts."""
+        def _task(self, state: Any) -> str:
+            """Return the kernel's name."""
 
         def _validate(self, rows: Rows, targets: np.ndarray, weights: np.ndarray | None) -> float:
             """Return the score of the model on held-out rows; higher is better."""
@@ -122,24 +123,49 @@ class OnlineLearner(saving.Describing, Estimator):
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
+    def _choose(self) -> Any:
+        """Return what the parameters choose, each of them checked: the numbers of a pass."""
+        values = dict(zip(self._parameter_names(), self._parameter_values()(self.__dict__), strict=True))
+        for name in ("fit_intercept", "intercept_scaling"):  # (a subclass may only inherit them)
+            if name in self.__dict__:
+                values[name] = self.__dict__[name]
+        algorithm = select(type(self), values)
+        values["dtype"] = validate.read_dtype(type(self).__name__, self.dtype)
+        for name in algorithm.params:  # (a subclass may have fewer parameters than its base)
+            values.setdefault(name, getattr(self, name))
+        # Deviations from the mean of the targets are learnt. (Weights on a simplex combine predictions of the target itself.)
+        auto = values.get("fit_intercept") and values.get("intercept_scaling") in AUTO
+        values["level"] = bool(algorithm.level and auto and values.get("signed", True))
+        for name, number in algorithm.defaults.items():
+            if values[name] is None:
+                values[name] = number
+        return self._params_of(algorithm, values)
+
+    def _check_range(self, params: Any, dtype: np.dtype[Any]) -> None:
+        """Check that parameters fit the model's dtype, which depends on X."""
+        who, most = type(self).__name__, (DTYPES[dtype.itemsize][2] / 4) ** 0.5  # (squares of both, and of 1/s, must fit)
+        units = ("scale", params.scale or 1.0, 1.0 / most, most), (
+            "intercept_scaling", max(params.constant, 0.0), 0.0, most / max(params.scale, 1.0))
+        for name, value, least, largest in (*units, *params.limits(dtype)):
+            if not least <= value <= largest:
+                bound = f"at least {least:.2g}" if value < least else f"at most {largest:.2g}"
+                raise ValueError(f"{who}: {name} must fit {dtype}, {bound}, got {name}={value!r}.")
+        if "_state" in self.__dict__ and self._state.can_learn_with(params) and not self._state.stays_in_range(params):
+            values = self.get_params(deep=False)
+            names = [name for name in ("eta0", "delta", "alpha") if name in values]
+            got = " and ".join(f"{name}={values[name]!r}" for name in names) or "others of a member"
+            must = " and ".join(names) or "eta0 and delta"
+            raise ValueError(f"{who}: {must} must keep the weights within {dtype}, got {got}. Set them back, or call fit.")
+
     def _is_another_kind(self, params: Any) -> bool:
         """Return True if these parameters ask for a model of another kind than the present one."""
-        dtype = self._choice.values["dtype"]
-        return dtype not in (None, self._state.dtype) or not self._state.can_learn_with(params)
+        return params.dtype not in (None, self._state.dtype) or not self._state.can_learn_with(params)
 
     def _changed(self) -> str:
         """Name the parameters whose values the model was not learnt with."""
         given = self._state.given
         names = [name for name, value in self.get_params(deep=False).items() if name in given and given[name] is not value]
         return ", ".join(name for name in names if repr(given[name]) != repr(getattr(self, name))) or "dtype"
-
-    def _check_kind(self, params: Any) -> None:
-        """Raise unless a model may go on with these parameters."""
-        if self._is_another_kind(params):
-            raise ValueError(
-                f"{type(self).__name__}: partial_fit must go on with the kind of model it began with, got other values of "
-                f"{self._changed()}. Call fit, or start with clone(estimator)."
-            )
 
     def _start(self, params: Any, rows: Rows, n_classes: int) -> Any:
         """Return an empty model of rows like these."""
@@ -227,13 +253,13 @@ class OnlineLearner(saving.Describing, Estimator):
     @exclusive
     def _partial_fit(self, X: Matrix, y: Any, sample_weight: ArrayLike | None) -> None:
         """Learn one pass over rows whose targets need no classes; everything is read before the first write."""
-        rows, first = self._read_call(X)
+        rows, params, first = self._read_call(X)
         targets = self._read_targets(y, rows.n_rows)
         weights = validate.read_weights(type(self).__name__, sample_weight, rows.n_rows)
         n_skipped = 0 if first else self._state.count("skipped")
         if first:
-            self._begin(X, rows, self._start(self._choice.params, rows, 1))
-        self._learn(Batch(rows, targets, weights))
+            self._begin(X, rows, self._start(params, rows, 1))
+        self._learn(Batch(rows, targets, weights), params)
         self._end_call(n_skipped)
 
     @exclusive
@@ -242,15 +268,14 @@ class OnlineLearner(saving.Describing, Estimator):
         intercept_init: ArrayLike | None = None,
     ) -> Self:
         """Learn in epochs, from scratch or (`warm_start`) from the present model; everything is read before the first write."""
-        who = type(self).__name__
-        self.__dict__.pop("_choice", None)  # (a learner among the parameters may have changed)
-        params = choose(self).params
+        who, params = type(self).__name__, self._choose()
+        self._choice = self._parameter_values()(self.__dict__), params
         self._check_call(X, whole=True)
-        again = self.warm_start and self._can_go_on(params)
+        again = self.warm_start and "_state" in self.__dict__ and self._can_go_on() and not self._is_another_kind(params)
         generator = random_state(who, self.random_state)
         rows = self._read_rows(X, self._state if again else None)
         validate.require_samples(who, rows)
-        check_range(self, params, rows.data.dtype)
+        self._check_range(params, rows.data.dtype)
         targets, weights = self._read_targets(y, rows.n_rows), read_weights_of_fit(who, sample_weight, rows.n_rows)
         batch, classes = self._batch_of_fit(Batch(rows, targets, weights), again)
         train, held_out = self._split(batch.targets, generator) if self.early_stopping else (NO_ORDER, NO_ORDER)
@@ -264,38 +289,16 @@ class OnlineLearner(saving.Describing, Estimator):
             state.set_level(*state.level_with(batch))
         n_skipped = state.count("skipped")
         self._begin(X, rows, state, classes)
-        self._epochs(batch, held_out, generator)
+        if getattr(self, "loss_tol", None) is None:
+            learn_in_epochs(self, batch, params, held_out, generator)
+        else:
+            learn_in_cycles(self, batch, params, generator)
         warn_of_skipped(self, self._state.count("skipped") - n_skipped)
         return self
 
-    def _epochs(self, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
-        """Learn the rows of a `fit`. held_out : numbers of rows that tell when to stop."""
-        rows, weights, train = batch.rows, batch.weights, batch.order
-        best, idle, n_train = np.inf, 0, len(train) or rows.n_rows
-        validation = rows.chosen(held_out) if len(held_out) else None
-        for epoch in range(1, self.max_iter + 1):
-            order = train
-            if self.shuffle:
-                order = generator.permutation(train if len(train) else rows.n_rows).astype(np.int64, copy=False)
-            loss_before = self._state.counters[model.COUNTERS["loss"]]
-            self._learn(batch._replace(order=order), epoch)
-            self.n_iter_ = epoch
-            loss = (self._state.counters[model.COUNTERS["loss"]] - loss_before) / n_train
-            if validation is not None:
-                weighted = len(weights) and weights[held_out].any()
-                loss = -self._validate(validation, batch.targets[held_out], weights[held_out] if weighted else None)
-            if self.verbose:
-                shown = f"mean loss={loss:.6f}" if validation is None else f"validation score={-loss:.6f}"
-                print(f"-- Epoch {epoch}: t={self.t_} {self._progress()} updates={self.n_updates_} {shown}")
-            if self.tol is not None:
-                idle = idle + 1 if loss > best - self.tol else 0
-                best = min(best, loss)
-                if idle >= self.n_iter_no_change:
-                    break
-
-    def _can_go_on(self, params: Any) -> bool:
-        """Return True if there is a model of the kind that these parameters choose."""
-        return "_state" in self.__dict__ and not self._is_another_kind(params)
+    def _can_go_on(self) -> bool:
+        """Return True if `fit` can go on with the present model."""
+        return True
 
     def _check_call(self, X: Matrix, whole: bool) -> None:
         """Check what only some learners require of X in `fit` (whole) or `partial_fit`."""
@@ -304,24 +307,28 @@ class OnlineLearner(saving.Describing, Estimator):
         """Return the rows of a `fit` as the kernels take them, and the classes, which a classifier computes here."""
         return batch, None
 
-    def _read_call(self, X: Matrix) -> tuple[Rows, bool]:
-        """Return (rows, True at the first call) for a `partial_fit`, checked against the present model."""
-        params, state = choose(self).params, self.__dict__.get("_state")
+    def _read_call(self, X: Matrix) -> tuple[Rows, Any, bool]:
+        """Return rows, parameters, and True at the first call, for a `partial_fit`, checked against the present model."""
+        given, state, before = self._parameter_values()(self.__dict__), self.__dict__.get("_state"), self.__dict__.get("_choice")
+        is_same = before is not None and all(map(is_, before[0], given))
+        params = before[1] if before is not None and is_same else self._choose()
+        self._choice = given, params
         self._check_call(X, whole=False)
-        is_new = state is None or state.asked[:1] != (params,) or self._choice.values["dtype"] not in (None, state.dtype)
-        if is_new and state is not None:
-            self._check_kind(params)
+        if state is not None and not is_same and self._is_another_kind(params):
+            raise ValueError(
+                f"{type(self).__name__}: partial_fit must go on with the kind of model it began with, got other values of "
+                f"{self._changed()}. Call fit, or start with clone(estimator)."
+            )
         rows = self._read_rows(X, state)
-        if is_new:
-            check_range(self, params, rows.data.dtype)
-        return rows, state is None
+        if state is None or not is_same:
+            self._check_range(params, rows.data.dtype)
+        return rows, params, state is None
 
     def _read_rows(self, X: Matrix, state: Any) -> Rows:
         """Return X as rows of a model's features and dtype; None: of the first call, in which X determines both."""
-        who = type(self).__name__
-        rows = validate.read_rows(who, X, self._choice.values["dtype"] if state is None else state.dtype)
+        rows = validate.read_rows(type(self).__name__, X, self._choice[1].dtype if state is None else state.dtype)
         if state is not None:
-            self._check_features(X, rows.n_features, state)
+            check_features(self, X, rows.n_features, state)
         return rows
 
     def _begin(
@@ -330,41 +337,43 @@ class OnlineLearner(saving.Describing, Estimator):
         """Set the model, usually an empty one; the estimator is unchanged until here. is_open : classes may join."""
         if "_state" not in self.__dict__ and rows.is_dense and rows.n_rows > 1:
             warn_of_unlike_columns(type(self).__name__, rows.part(0, min(rows.n_rows, MANY_ROWS)).array())
-        self._take_features(X, rows.n_features)
-        state.asked = ()
+        take_features(self, X, rows.n_features)
         state.close_small_calls()
         state.classes, state.is_open, state.sparse_coef = classes, is_open, None
         self.n_iter_ = 1
         self._state = state  # (last: readers in other threads find a whole model)
 
-    def _learn(self, batch: Batch, epoch: int = 0) -> None:
-        """Learn rows with the task's kernel: the one place where a model changes. (Only classes are predicted on the way.)
+    def _learn(self, batch: Batch, params: Any, epoch: int = 0) -> None:
+        """Learn rows with the task's kernel. (Only classes are predicted on the way.)
 
         epoch : of a `fit`, which holds the level of the targets: probabilities learn from the rows of the first alone.
         """
-        state = self._state = self._state.writable()
-        state.sparse_coef = None
-        if not batch.rows.n_rows or not (batch.order is NO_ORDER or len(batch.order)):
-            return
-        if self._choice.params.joint and state.n_none:  # ("none of these" is no class of a joint problem)
-            state = self._state = state.closed()
-        task, is_open, balanced = self._task(state, batch.class_weights)
-        asked = self._choice.params, is_open, balanced
-        if state.asked != asked:
-            state.params, state.asked = asked[0].of_pass(state, is_open, balanced), asked
-            state.given = dict(zip(self._parameter_names(), self._choice.given, strict=True))
-        state.are_seen, state.holds_level = self._are_seen or epoch > 1, epoch > 0
-        state.learn(model.TASKS[task], *batch)
+        self._state = self._state.writable()
+        if batch.rows.n_rows and (batch.order is NO_ORDER or len(batch.order)):
+            self._state = self._ready(self._state, batch, params, epoch)
+            self._state.learn(model.TASKS[self._task(self._state)], *batch)
+
+    def _ready(self, state: Any, batch: Batch, params: Any, epoch: int = 0) -> Any:
+        """Return a model that may be written as one that learns a batch with these parameters."""
+        if params.joint and state.n_none:  # ("none of these" is no class of a joint problem)
+            state = state.closed()
+        balanced = isinstance(getattr(self, "class_weight", None), str) and not len(batch.class_weights)  # ("balanced")
+        of_pass = params.of_pass(state, state.is_open, balanced)
+        if state.params != of_pass:  # (else the struct of the loops is that of the last pass)
+            state.params = of_pass
+        state.chosen, state.given = params, dict(zip(self._parameter_names(), self._choice[0], strict=True))
+        state.are_seen, state.holds_level, state.sparse_coef = self._are_seen or epoch > 1, epoch > 0, None
+        return state
 
     def _end_call(self, n_skipped: int) -> None:
         """End a `partial_fit` on the general path, after which small calls may take the short one. n_skipped : of before it."""
-        state, choice = self._state, self._choice
+        state, (given, params) = self._state, self._choice
         is_ready = self._has_fast_path and not self._are_seen and getattr(self, "class_weight", None) is None
         is_ready = is_ready and (state.classes is None or 1 < len(state.classes) == len(state.counts))
-        if is_ready and state.asked and state.asked[0] == choice.params:
-            same = dict(zip(self._parameter_names(), choice.given, strict=True))
+        if is_ready and state.chosen is params:
+            same = dict(zip(self._parameter_names(), given, strict=True))
             same["feature_names_in_"] = self.__dict__.get("feature_names_in_")
-            state.open_small_calls(same, self._lock, model.TASKS[self._task(state, NO_WEIGHTS)[0]], state.classes)
+            state.open_small_calls(same, self._own_lock(), model.TASKS[self._task(state)], state.classes)
         elif self._has_fast_path:
             state.close_small_calls()
         if (n := state.count("skipped") - n_skipped) > 0:
@@ -425,6 +434,31 @@ class OnlineLearner(saving.Describing, Estimator):
         return self._fitted_state().count("skipped")
 
 
+def take_features(learner: Any, X: Matrix, n_features: int) -> None:
+    """Set an estimator's number of features, and their names if X has any."""
+    names, learner.n_features_in_ = validate.feature_names(type(learner).__name__, X), n_features
+    learner.__dict__.pop("feature_names_in_", None)
+    if names is not None:
+        learner.feature_names_in_ = names
+
+
+def check_features(learner: Any, X: Matrix, n_features: int, state: Any = None) -> None:
+    """Check rows against those that an estimator, or a model that it had, has learnt from."""
+    who, expected = type(learner).__name__, learner.n_features_in_ if state is None else state.n_features
+    if n_features != expected:
+        problem, hint = f"X has {n_features} features, but {who} is expecting {expected} features as input.", _SAME_COLUMNS
+        raise validate.ParameterError(f"{problem} {hint}", "X", hint)
+    if isinstance(X, Rows):
+        return  # (their maker has checked the columns' names, if any)
+    seen = learner.__dict__.get("feature_names_in_")
+    names = None if isinstance(X, np.ndarray) else validate.feature_names(who, X)
+    if seen is not None or names is not None:
+        validate.same_names(who, seen, names)
+    if seen is not None and names is not None and isinstance(state, model.Model):
+        frame: Any = X if type(X) is getattr(sys.modules.get("pandas"), "DataFrame", None) else None
+        state.columns = None if frame is None else (seen, frame.columns)  # (an object that does not change)
+
+
 def of_classes(numbers: np.ndarray, state: Any) -> np.ndarray:
     """Return a number for each row and vector without those of "none of these"."""
     return np.ascontiguousarray(numbers[:, :-1]) if state.n_none else numbers
@@ -453,48 +487,6 @@ def warn_of_unlike_columns(who: str, table: np.ndarray) -> None:
         )
 
 
-# --- given weights -------------------------------------------------------------------------------------------------------------
-
-
-def with_weights(
-    learner: Any, batch: Batch, state: Any, coef_init: ArrayLike | None, intercept_init: ArrayLike | None, level: float,
-) -> Any:
-    """Return a state that starts from given weights of X, with the scale of its first rows. level : of the targets, which the
-    intercept includes."""
-    state = state.copy()
-    state.tell_scale(batch.rows, np.flatnonzero(batch.live()))
-    state.hold_scale()
-    first = state.view[:, 0]
-    before = first.copy()
-    for name, given in (("coef_init", coef_init), ("intercept_init", intercept_init)):
-        if given is not None:
-            set_weights(learner, state, name, given, level)
-    if len(state.correction):  # the average's sums count this as a step
-        rounds = max(state.count("t") - int(learner.average) + 1, 0)
-        state.correction += rounds * (first.astype(np.float64) - before).reshape(-1)
-    return state
-
-
-def set_weights(learner: Any, state: Any, name: str, given: ArrayLike, level: float) -> slice:
-    """Set weights of X, as `coef_` or `intercept_` show them, in a model whose scale stays; return which features they are of."""
-    who, n, k = type(learner).__name__, state.n_features, state.n_columns - state.n_none
-    is_coef = name.startswith("coef")
-    shape, features = ((k, n), slice(n)) if is_coef else ((k,), slice(n, None))
-    values = validate.read_numbers(f"{who}: {name}", given)
-    if values.shape != shape and not (k == 1 and values.shape == shape[1:]):
-        wanted = shape[1:] if learner._flat and is_coef else shape
-        raise ValueError(f"{who}: {name} must have shape {wanted}, got {values.shape}.")
-    values = values.reshape(shape)
-    values = values * state.scale if is_coef else (values - level) / (state.constant or 1.0)
-    numbers = state.numbers_of(values.T.reshape(-1, k), features)
-    if not np.isfinite(numbers).all() or np.abs(numbers).max(initial=0.0) > np.finfo(state.dtype).max / 4:
-        raise ValueError(f"{who}: {name} must be finite and within {state.dtype}, got a value that is not.")
-    if is_coef or state.constant:
-        state.primary[features, :k] = numbers
-        state.counters[model.COUNTERS["max_abs_weight"]] = np.abs(state.primary).max()
-    return features
-
-
 # --- for the command line, evaluation and bounds, besides public attributes ----------------------------------------------------
 
 
@@ -505,7 +497,7 @@ def state_of(learner: Any) -> Any:
 
 def check_parameters(learner: OnlineLearner) -> None:
     """Raise the ValueError that `fit` would raise for a parameter."""
-    choose(learner)
+    learner._choose()
 
 
 @contextmanager

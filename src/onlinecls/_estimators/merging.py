@@ -15,7 +15,6 @@ import numpy as np
 from .._input import validate
 from .._input.compat import not_fitted
 from .._registry import MERGES, algorithms_of, select
-from .choice import choose
 
 if TYPE_CHECKING:
     from .estimator import Estimator
@@ -71,7 +70,8 @@ def merge(models: Iterable[Model]) -> Model:
     if hasattr(models[0], "steps"):
         return deepcopy(models[0]).merge(*models[1:])
     with unchanged(models):
-        first: Any = models[0]._sharing()
+        first: Any = type(models[0]).__new__(type(models[0]))
+        first.__dict__.update(models[0].__dict__)
         del first._lock
         return merge_into(first, tuple(models[1:]))
 
@@ -118,7 +118,7 @@ def merge_into(learner: Any, others: tuple[Any, ...]) -> Any:
     if not fitted:
         raise not_fitted(type(learner).__name__)
     for model in fitted:
-        if model._is_another_kind(choose(model).params):
+        if model._is_another_kind(model._choose()):
             _refuse(learner, "models of the kind that their parameters choose", f"other values of {model._changed()} since they "
                     "were learnt", "Set them back, or call fit")
     check_alike(fitted)

@@ -10,7 +10,7 @@ import numpy as np
 from .._compiled import model
 from .._input import validate
 from .._input.compat import warn_caller
-from .learner import read_weights_of_fit
+from .fitting import read_weights_of_fit
 from .weights import WithVariances, WithWeights
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ class OnlineRegressor(WithWeights):
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
-    def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
-        return "regression", False, False
+    def _task(self, state: Any) -> str:
+        return "regression"
 
     def _read_targets(self, y: ArrayLike, n_rows: int) -> np.ndarray:
         return validate.read_targets(type(self).__name__, y, n_rows)

@@ -18,10 +18,8 @@ import numpy as np
 from .._files import PLAIN, InvalidError, is_json, packed, read, refusing, require, unpacked, write
 from .._input import validate
 from .._input.compat import not_fitted, random_state
-from .._models.state import NO_WEIGHTS
 from .._models.states import STATES
 from .._registry import COMPOSED, ESTIMATORS, Integer, Options, estimator_class
-from .choice import check_range, choose
 
 if TYPE_CHECKING:
     from .._wings.one_class.estimators import OnlineOneClass
@@ -63,8 +61,8 @@ class Describing:
         who, learner = cls.__name__, cls(**read_parameters(cls, header["parameters"]))
         before = cls(**read_parameters(cls, {**header["parameters"], **header["learnt_with"]}))
         classes = read_labels(who, arrays.pop("classes")) if cls._estimator_type == "classifier" else None
-        choose(learner)
-        params = choose(before).params._replace(open_classes=int(header["open"]))
+        learner._choose()
+        params = before._choose()._replace(open_classes=int(header["open"]))
         state = STATES[params.model].of_file(header["state"], arrays, 1 if classes is None else len(classes), params)
         require(not header["sparse"] or hasattr(cls, "sparsify"), "no sparse weights without a sparse form", header["sparse"])
         is_open = header["open"]
@@ -77,8 +75,8 @@ class Describing:
         take_names(learner, header["feature_names"], state.n_features)
         learner.n_features_in_, learner.n_iter_ = state.n_features, header["n_iter"]
         state.classes, state.is_open, state.given = classes, is_open, before.get_params(deep=False)
-        state.params = params.of_pass(state, *before._task(state, NO_WEIGHTS)[1:])
-        check_range(before, state.params, state.dtype)
+        state.params = params.of_pass(state, is_open, isinstance(getattr(before, "class_weight", None), str))
+        before._check_range(state.params, state.dtype)
         learner._state = state
         return learner.sparsify() if header["sparse"] else learner
 

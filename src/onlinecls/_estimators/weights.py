@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from .._models.state import read_only
-from .estimator import exclusive, quiet
-from .learner import OnlineLearner, of_classes, set_weights
+from .estimator import quiet
+from .fitting import set_weights
+from .learner import OnlineLearner, exclusive, of_classes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

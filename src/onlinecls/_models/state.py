@@ -103,7 +103,7 @@ class State(model.Model):
     sigma : full covariances, (columns, n_features + 1, n_features + 1), as lower triangles; or empty.
     correction : float64, (n_features + 1) x columns, or empty: the sums that turn the last weights into the average.
     calibration : float64, (1, 6), or (0, 6): how scores become probabilities, see calibration.h.
-    params : the parameters of its last pass. asked : what they were computed from. given : the estimator's then.
+    params : the parameters of its last pass. chosen : what they were computed from. given : the estimator's then.
     classes : the labels, sorted; None without labels. is_open : True if more may join.
 
     No part of a file is trusted. A class declares its arrays (`ARRAYS`), and defines what else must hold (`_problem_of_values`).
@@ -138,7 +138,7 @@ class State(model.Model):
     classes: np.ndarray | None = None
     is_open = False
     given: Mapping[str, Any] = {}
-    asked: tuple = ()
+    chosen: Any = None
 
     def __init__(self, n_features: int, n_classes: int, dtype, params: Any):
         self.n_features, self.n_columns, self.variance, self.params = n_features, n_vectors(n_classes), params.variance, params

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._compiled import model
 from .state import STATES as STATES
 from .state import Array, Slot, State, read_only
 
@@ -245,7 +244,7 @@ class DualAveragingState(MirrorState):
         return params.l1 * self.count("t")
 
     def stays_in_range(self, params: Any) -> bool:
-        if params.geometry != model.GEOMETRIES[self.geometry]:  # (the next fit starts another kind of model)
+        if params.geometry != self.geometry:  # (the next fit starts another kind of model)
             return True
         most = params.eta0 * float(self.counters[self.COUNTERS["max_abs_weight"]])
         return isfinite(most) and most <= self.largest * params.delta

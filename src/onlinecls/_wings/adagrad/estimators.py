@@ -12,7 +12,7 @@ from ..._estimators.parameters import estimator
 from ..._models.states import DualAveragingState
 
 if TYPE_CHECKING:
-    from ..._estimators.choice import Params
+    from ..._registry import Params
 
 
 @estimator

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..._estimators.choice import Params, choose
 from ..._estimators.classifier import WithProbabilities
 from ..._estimators.parameters import estimator
 from ..._files import numbered, of_number, require, require_layout
 from ..._models.state import COUNTS, STATES, Array, State, laid_out, read_only
-from ..._registry import estimator_class
+from ..._registry import Params, estimator_class
 from .combine import CommitteeModel
 
 if TYPE_CHECKING:
@@ -198,9 +197,9 @@ class CommitteeClassifier(WithProbabilities):
         return [estimator_class(name)(**shared, max_iter=self.max_iter) for name in _MEMBERS]
 
     def _params_of(self, algorithm: Algorithm, values: dict) -> CommitteeParams:
-        members = tuple(choose(member).params for member in self._team())
+        members = tuple(member._choose() for member in self._team())
         found: Any = CommitteeParams  # (a type checker misses the defaults of its base)
-        return found(0, 0, 0, 1.0, probability=int(values["probability"]), members=members)
+        return found(0, 0, 0, 1.0, probability=int(values["probability"]), members=members, dtype=values["dtype"])
 
     def _decide(self, X: Matrix) -> tuple[np.ndarray, Any]:
         with self._own_lock().waiting():  # (the members have learnt the same rows)

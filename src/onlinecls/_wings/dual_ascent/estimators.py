@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from ..._compiled import model
-from ..._estimators.choice import Params, common
 from ..._estimators.classifier import LinearClassifier, OnlineClassifier
 from ..._estimators.parameters import EpochParameters, LinearParameters, estimator
 from ..._estimators.regressor import OnlineRegressor
 from ..._estimators.weights import WithWeights
 from ..._models.state import Array, Slot, n_vectors, read_only
+from ..._registry import Params
 from ..shared.groups import WithGroups
 from ..shared.simplex import GROUP
 from .dual_ascent import LOSSES, SCHEDULES, SHARED, UPDATES_OF, AscentModel
@@ -44,8 +43,8 @@ class AscentParams(Params):
         on_simplex = values.get("regularizer") == "entropic" or loss == "advice"
         return cls(
             UPDATES_OF[values.get("update", "DA1")], LOSSES[loss],
-            model.GEOMETRIES[("sinh" if signed else "exp") if on_simplex else "additive"],
-            float(values.get("margin", algorithm.margin)), **common(values), costs=model.COSTS[algorithm.costs],
+            ("sinh" if signed else "exp") if on_simplex else "additive",
+            float(values.get("margin", algorithm.margin)), **cls.common(values), costs=algorithm.costs,
             schedule=SCHEDULES[rate or ("auto" if auto else "fixed")],
             sigma=1.0 if auto else float(sigma), norm_bound=float(values.get("norm_bound", 1.0)),
         )
@@ -56,7 +55,7 @@ class AscentParams(Params):
 
     @property
     def model(self) -> str:
-        return "dual_ascent" if self.experts or self.geometry == model.GEOMETRIES["additive"] else "entropic"
+        return "dual_ascent" if self.experts or self.geometry == "additive" else "entropic"
 
     @property
     def joins_singly(self) -> bool:
@@ -151,7 +150,7 @@ class EntropicState(AscentState):
     SLOTS = (Slot(0.0, merge=None), Slot())  # (the mean is of u, from which the powers follow)
 
     def _problem_of_values(self, counters: dict) -> str:  # Z > 0, and no u far above K, where these are known
-        u = np.abs(self.slot(1)) if self.params.geometry == model.GEOMETRIES["sinh"] else self.slot(1)
+        u = np.abs(self.slot(1)) if self.params.geometry == "sinh" else self.slot(1)
         fits = (self.numbers("high") > 0.0) & (u.max(axis=0) <= self.numbers("shift") + 100.0) | ~self.groups.any(axis=1)
         return super()._problem_of_values(counters) if fits.all() else "a sum that is not that of its terms"
 

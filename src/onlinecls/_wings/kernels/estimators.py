@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
     from sklearn.utils import Tags
 
-    from ..._estimators.choice import Params
     from ..._input.types import ClassWeight, FloatOrAuto, KernelFunction
-    from ..._registry import Algorithm
+    from ..._registry import Algorithm, Params
     from ..._rows import Rows
 
 INT64 = np.dtype(np.int64)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ..._estimators.estimator import quiet
-from ..._estimators.first_order import UntilConverged
-from ..._estimators.learner import NO_WEIGHTS, OnlineLearner
+from ..._estimators.learner import OnlineLearner
 from ..._estimators.parameters import EpochParameters, estimator
 from ..._estimators.weights import over
+from ..._models.state import NO_WEIGHTS
 from ..shared.groups import WithGroups
 from .centre import FIELDS, CentreModel
 
@@ -36,8 +36,8 @@ class OnlineOneClass(EpochParameters, OnlineLearner):
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
-    def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
-        return "one_class", False, False
+    def _task(self, state: Any) -> str:
+        return "one_class"
 
     def partial_fit(self, X: Matrix, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         return super().partial_fit(X, y, sample_weight)
@@ -113,7 +113,7 @@ class CentreState(WithGroups, CentreModel):
 
 
 @estimator
-class PassiveAggressiveOneClass(UntilConverged, OnlineOneClass):
+class PassiveAggressiveOneClass(OnlineOneClass):
     """Passive-aggressive one-class learner (uniclass): a ball of radius epsilon that moves just enough to contain each row.
 
     The first row is the centre w (t_ = 1, no update). Then, with n = ||x - w||, loss l = [n - epsilon]+ and the row's weight c,

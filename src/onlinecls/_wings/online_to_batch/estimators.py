@@ -12,7 +12,8 @@ import numpy as np
 from ..._estimators import saving
 from ..._estimators.classifier import classes_of_fit
 from ..._estimators.estimator import Estimator
-from ..._estimators.learner import OnlineLearner, check_parameters, read_weights_of_fit
+from ..._estimators.fitting import read_weights_of_fit
+from ..._estimators.learner import OnlineLearner, check_features, check_parameters, take_features
 from ..._files import numbered, of_number, require, require_layout
 from ..._input import validate
 from ..._input.compat import not_fitted, random_state
@@ -152,7 +153,7 @@ class OnlineToBatch(Estimator):
         self.estimator_, self._method, self.n_rows_, self.n_iter_ = learner, self.method, 0, 1
         self._hypotheses: list[_Snapshot] = []  # (replaced, never changed: other threads read it)
         self._largest = float(self._estimator_type == "classifier")  # error on a held-out row
-        self._take_features(X, rows.n_features)
+        take_features(self, X, rows.n_features)
 
     def _held_out(self, weights: np.ndarray) -> np.ndarray:
         """Return True for each row of a batch that is not to be learnt."""
@@ -209,7 +210,7 @@ class OnlineToBatch(Estimator):
                     "Call fit, or start with clone(estimator)."
                 )
             if not first:
-                self._check_features(X, rows.n_features)
+                check_features(self, X, rows.n_features)
             learner, named = self._new_learner() if first else self.estimator_, {} if classes is None else {"classes": classes}
             learner.partial_fit(rows, y, sample_weight=0.0 * weights, **named)  # (which checks all)
             if first and classes is None and not weights.any():
@@ -276,7 +277,7 @@ class OnlineToBatch(Estimator):
     def _ask(self, method: str, X: Matrix, *more: Any) -> Any:
         """Return what the chosen hypothesis says of these rows."""
         ask, rows = getattr(self.chosen_, method), validate.read_rows(type(self).__name__, X, None)
-        self._check_features(X, rows.n_features)
+        check_features(self, X, rows.n_features)
         return ask(rows, *more)
 
     def predict(self, X: Matrix) -> NDArray[Any]:
