@@ -247,46 +247,6 @@ def test_validation_by_row_copies_no_learner_and_scores_each_row_by_the_model_be
     assert [said is None for said in result.predictions[:6]] == [True, True, False, False, True, False]
 
 
-@pytest.mark.parametrize("size", [1, 7, 300])
-def test_validation_gives_the_same_in_any_batches_whatever_rows_count_for(size):
-    """A class of weight 0 makes no model, and a name that is new has no column yet."""
-    X, y = [{**row, "name": f"n{k // 40}"} for k, row in enumerate(rows_of(LATER[0]))], LATER[1]
-    for learner in (AROWClassifier(class_weight={y[0]: 0.0}), AROWClassifier()):
-        make = lambda: make_stream_pipeline(TableVectorizer(bits=0, max_values=16), copy.copy(learner))  # noqa: E731, B023
-        whole, pipeline = make().partial_fit(X, y), make()
-        batches = [(X[at : at + size], y[at : at + size]) for at in range(0, 300, size)]
-        result = progressive_validation(pipeline, batches if size > 1 else list(zip(X, y, strict=True)), predictions=True)
-        assert result.predictions.tolist() == progressive_validation(make(), (X, y), predictions=True).predictions.tolist()
-        assert pipeline[0].statistics_ == whole[0].statistics_
-        np.testing.assert_array_equal(pipeline[-1].coef_, whole[-1].coef_)
-
-
-@pytest.mark.parametrize("first", ["no", "yes"])
-@pytest.mark.parametrize("scores", [False, True])
-def test_rows_whose_class_has_weight_0_are_neither_predicted_nor_counted(first, scores):
-    """A validation of a pipeline counts the rows that one of its learner counts."""
-    (X, y), class_weight, weights = LATER, {first: 0.0}, np.tile([1.0, 0.0, 2.0], 100)
-    text = make_stream_pipeline(HashingVectorizer(n_features=64), AROWClassifier(class_weight=class_weight))
-    numbers, make = np.column_stack(list(X.values())), lambda: AROWClassifier(class_weight=class_weight)
-    asked = {"classes": ["no", "yes"], "scores": scores}
-    counts = lambda found: (found.examples[-1], [each is None for each in found.predictions])  # noqa: E731
-    for sample_weight in ((), (weights,)):
-        found = [
-            counts(progressive_validation(model, stream, predictions=True, **asked, **(
-                {"measures": Measures(["no", "yes"])} if scores else {})))
-            for model, stream in (
-                (make(), (numbers, y, *sample_weight)),
-                (make_stream_pipeline(TableVectorizer(bits=0, max_values=8), make()), (X, y, *sample_weight)),
-                (make_stream_pipeline(TableVectorizer(bits=4), MaxAbsScaler(), make()), (X, y, *sample_weight)),
-                (clone(text), (WORDS, y, *sample_weight)),
-                (clone(text), list(zip(WORDS, y, *sample_weight, strict=True))),
-            )
-        ]
-        live = y != first if not sample_weight else (y != first) & (weights > 0.0)
-        assert found[0][0] == live.sum()
-        assert all(other[0] == found[0][0] and np.all(np.array(other[1])[~live]) for other in found)
-
-
 @pytest.mark.parametrize("learner", [AROWClassifier(), AROWClassifier(class_weight={"yes": 0.0}), BernoulliNB()])
 @pytest.mark.parametrize(
     "step", [TableVectorizer(bits=0, max_values=16), HashingVectorizer(n_features=64), Normalizer(), StandardScaler()])
@@ -303,7 +263,8 @@ def test_validation_predicts_all_rows_behind_the_first_whatever_makes_and_learns
         batches = [(rows[start:stop], y[start:stop], weights[start:stop]) for start, stop in cuts]
         result = progressive_validation(
             make_stream_pipeline(clone(step), clone(learner)), batches, classes=["no", "yes"], predictions=True)
-        found.append((result.mistakes[-1], result.predictions.tolist()))
+        found.append((result.examples[-1], result.mistakes[-1], result.predictions.tolist()))
     assert all(each == found[0] for each in found)
     live = (weights > 0.0) & ((y == "no") | (getattr(learner, "class_weight", None) is None))
-    assert [row for row, said in enumerate(found[0][1]) if said is not None] == np.flatnonzero(live)[1:].tolist()
+    assert found[0][0] == live.sum()
+    assert [row for row, said in enumerate(found[0][2]) if said is not None] == np.flatnonzero(live)[1:].tolist()

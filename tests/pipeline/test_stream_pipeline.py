@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.feature_extraction.text import HashingVectorizer as TheirVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import StandardScaler
 
 import onlinecls
@@ -81,22 +80,21 @@ def test_any_split_gives_the_same_model(name, tmp_path):
 
 
 def test_a_file_holds_all_of_it(tmp_path):
-    """Parameters, statistics, labels, metadata; a file that was changed is refused."""
+    """Parameters, statistics, labels, metadata."""
     X, y = problem()
-    pipeline = make_stream_pipeline(
-        TableVectorizer(bits=5, max_values=4, ignore=("year",), clip=3.0, dtype=np.float32),
-        AROWClassifier(r=0.5)).partial_fit(X, y)
-    pipeline.save(tmp_path / "model", metadata={"a": 1})
-    loaded, metadata = onlinecls.load(tmp_path / "model", return_metadata=True)
-    assert metadata == {"a": 1}
-    assert repr(loaded) == repr(pipeline)
-    assert loaded[0].feature_names_in_.tolist() == pipeline[0].feature_names_in_.tolist()
-    assert loaded[0].statistics_ == pipeline[0].statistics_
-    assert loaded.decision_function(X).tolist() == pipeline.decision_function(X).tolist()
+    table = TableVectorizer(bits=5, max_values=4, ignore=("year",), clip=3.0, dtype=np.float32)
     words, labels = texts()
-    ours = make_stream_pipeline(HashingVectorizer(n_features=64), AROWClassifier()).fit(words, labels)
-    ours.save(tmp_path / "texts")
-    assert onlinecls.load(tmp_path / "texts").predict(words).tolist() == ours.predict(words).tolist()
+    for steps, rows, targets in (
+        ([table, AROWClassifier(r=0.5)], X, y),
+        ([HashingVectorizer(n_features=64, dtype="float32"), AROWClassifier()], words, labels),
+    ):
+        pipeline = make_stream_pipeline(*steps).partial_fit(rows, targets)
+        pipeline.save(tmp_path / "model", metadata={"a": 1})
+        loaded, metadata = onlinecls.load(tmp_path / "model", return_metadata=True)
+        assert metadata == {"a": 1} and repr(loaded) == repr(pipeline)
+        assert loaded.decision_function(rows).tolist() == pipeline.decision_function(rows).tolist()
+        for name in ("statistics_", "n_features_in_"):
+            assert getattr(loaded[0], name, None) == getattr(pipeline[0], name, None)
     theirs = make_stream_pipeline(TheirVectorizer(n_features=64), AROWClassifier()).fit(words, labels)
     with pytest.raises(ValueError, match="save must have steps that a file without pickle can hold"):
         theirs.save(tmp_path / "theirs")
@@ -105,10 +103,6 @@ def test_a_file_holds_all_of_it(tmp_path):
 
 
 BROKEN = {
-    "a feature twice": lambda header: header["steps"][0][1]["learnt"]["features"].append(
-        header["steps"][0][1]["learnt"]["features"][0]),
-    "a number of no column": lambda header: header["steps"][0][1]["learnt"]["numbers"].__setitem__(0, 1 << 20),
-    "a key": lambda header: header["steps"][0][1]["learnt"]["features"][0].__setitem__(1, 777),
     "a pipeline inside": lambda header: header["steps"][1].__setitem__(1, copy.deepcopy(header)),
     "an unknown step": lambda header: header["steps"][0][1].update(step="os.system"),
     "no steps": lambda header: header.update(steps=[]),
@@ -165,31 +159,25 @@ def test_steps_of_scikit_learn_learn_each_batch_before_they_transform_it():
 
 def test_fit_learns_statistics_of_all_rows_first():
     X, y = problem()
-    pipeline = make_stream_pipeline(TableVectorizer(bits=4), AROWClassifier(random_state=0)).fit(X, y)
+    learner = AROWClassifier(random_state=0, warm_start=True, max_iter=2)
+    pipeline = make_stream_pipeline(TableVectorizer(bits=4), learner).fit(X, y)
     rows = TableVectorizer(bits=4).fit_transform(X)
-    np.testing.assert_array_equal(pipeline[-1].coef_, AROWClassifier(random_state=0).fit(rows, y).coef_)
-    again = make_stream_pipeline(HashingVectorizer(n_features=64), AROWClassifier(warm_start=True, max_iter=1))
-    words, labels = texts()
-    assert again.fit(words, labels).fit(words, labels).t_ == 2 * len(words)
+    np.testing.assert_array_equal(pipeline[-1].coef_, AROWClassifier(random_state=0, max_iter=2).fit(rows, y).coef_)
+    assert pipeline.fit(X, y).t_ == 4 * len(X)
 
 
-def test_pipelines_are_cloned_searched_and_set_by_step(tmp_path):
-    """clone, parameters by step, searches, kinds."""
-    pandas = pytest.importorskip("pandas")
+def test_pipelines_are_cloned_searched_and_set_by_step():
     X, y = problem()
     pipeline = make_stream_pipeline(TableVectorizer(bits=4), AROWClassifier(random_state=0))
-    assert is_classifier(pipeline)
-    assert is_regressor(make_stream_pipeline(TableVectorizer(), AROWRegressor()))
+    assert is_classifier(pipeline) and is_regressor(make_stream_pipeline(TableVectorizer(), AROWRegressor()))
     assert pipeline.get_params()["arowclassifier__r"] == 0.1
     pipeline.set_params(arowclassifier__r=2.0, tablevectorizer=TableVectorizer(bits=3))
     assert (pipeline[1].r, pipeline[0].bits) == (2.0, 3)
     fresh = clone(pipeline.fit(X, y))
-    assert not fresh.__sklearn_is_fitted__()
-    assert fresh[0] is not pipeline[0]
-    for table in (X, pandas.DataFrame(X)):
+    assert not fresh.__sklearn_is_fitted__() and fresh[0] is not pipeline[0]
+    for table in (X, pytest.importorskip("pandas").DataFrame(X)):
         search = GridSearchCV(fresh, {"arowclassifier__r": [0.1, 1.0], "tablevectorizer__clip": [2.0, 10.0]}, cv=3).fit(table, y)
         assert search.best_score_ > 0.8
-    assert cross_val_score(fresh, pandas.DataFrame(X), y, cv=3).mean() > 0.8
     with pytest.raises(ValueError, match="Invalid parameter 'x'"):
         pipeline.set_params(x=3)
 
@@ -266,7 +254,7 @@ class Lengths(HashingVectorizer):
         return sparse.csr_matrix([[len(text), 1.0] for text in X])
 
 
-def test_methods_of_classes_that_extend_the_steps_are_called(tmp_path):
+def test_methods_of_classes_that_extend_the_steps_are_called():
     X, y = problem()
     pipeline = make_stream_pipeline(Halved(bits=0, max_values=8), AROWClassifier()).partial_fit(X, y)
     learner = AROWClassifier().partial_fit(TableVectorizer(bits=0, max_values=8).learn_transform(X) / 2, y)
@@ -276,21 +264,9 @@ def test_methods_of_classes_that_extend_the_steps_are_called(tmp_path):
     pipeline = make_stream_pipeline(Lengths(), AROWClassifier()).partial_fit(words, labels)
     np.testing.assert_array_equal(pipeline[-1].coef_, AROWClassifier().partial_fit(rows, labels).coef_)
     assert pipeline[0].n_seen == 60
-    path = tmp_path / "a.tsv"
-    path.write_text("".join(f"{label}\t{text}\n" for text, label in zip(words, labels, strict=True)))
-    own = SimpleNamespace(transform=Lengths().transform, vectorizer=HashingVectorizer())
-    for vectorizer in (Lengths(), own):
-        with onlinecls.streams.read(path, vectorizer=vectorizer) as stream:
-            assert (sparse.vstack([batch.X for batch in stream]) != rows).nnz == 0
 
 
-def test_pipelines_do_not_merge():
-    for make in (lambda one: one.merge(one), lambda one: onlinecls.merge([one, one])):
-        with pytest.raises(ValueError, match="merge must have learners, got pipelines"):
-            make(make_stream_pipeline(TableVectorizer(bits=3), AROWClassifier()))
-
-
-def test_pipelines_refuse_steps_without_names_or_methods():
+def test_pipelines_refuse_steps_without_names_or_methods_and_do_not_merge():
     for steps, error, words in (
         ([AROWClassifier()], TypeError, "steps must be a list of .name, step. pairs"),
         ([("a", TableVectorizer()), ("a", AROWClassifier())], ValueError, "steps must have different names"),
@@ -299,3 +275,7 @@ def test_pipelines_refuse_steps_without_names_or_methods():
     ):
         with pytest.raises(error, match=words):
             StreamPipeline(steps).partial_fit([{"a": 1}], [1])
+    one = make_stream_pipeline(TableVectorizer(bits=3), AROWClassifier())
+    for merge in (one.merge, lambda other: onlinecls.merge([one, other])):
+        with pytest.raises(ValueError, match="merge must have learners, got pipelines"):
+            merge(one)

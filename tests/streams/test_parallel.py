@@ -48,16 +48,6 @@ def test_every_parallel_engine_makes_the_same_model(expected, backend):
         assert fingerprint(parallel.fit(make(), parts_of_arrays())) == expected
 
 
-def test_parallel_least_squares_is_one_pass_over_all_parts():
-    X, _ = problem()
-    y = X @ np.arange(1.0, 7.0)
-    learner = onlinecls.AROWRegressor(r=1.0, covariance="full", **UNITS)
-    found = parallel.fit(learner, [(X[i::7], y[i::7]) for i in range(7)])
-    once = onlinecls.AROWRegressor(r=1.0, covariance="full", **UNITS).partial_fit(X, y)
-    np.testing.assert_allclose(found.coef_, once.coef_, 1e-9)
-    assert not learner.__sklearn_is_fitted__() and found.t_ == 60
-
-
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_parts_are_learnt_in_units_of_the_first(n_jobs):
     parts = [(X * 8.0**k, y) for k, (X, y) in enumerate(parts_of_arrays())]
@@ -139,11 +129,6 @@ def test_dask_dataframes_are_learnt_by_partition():
     assert found.feature_names_in_.tolist() == list("abcdef") and numbers_of(found) == numbers_of(parallel.fit(make(), frames))
 
 
-def test_classes_absent_from_all_parts_may_be_given():
-    found = parallel.fit(make(), parts_of_arrays(), classes=[0, 1, 2, 7])
-    assert found.classes_.tolist() == [0, 1, 2, 7]
-
-
 def tables():
     """Four parts of a table, whose numbers grow from part to part."""
     draw, parts = np.random.default_rng(0), []
@@ -155,25 +140,30 @@ def tables():
     return parts
 
 
+def pipeline(bits=0, **options):
+    learner = onlinecls.AROWClassifier(r=0.5, **UNITS, **options)
+    return onlinecls.make_stream_pipeline(TableVectorizer(bits=bits, max_values=8), learner)
+
+
 @pytest.mark.parametrize("bits", [0, 4])
 def test_learners_of_parts_of_a_table_merge_behind_the_statistics_of_all(bits, tmp_path):
-    pipeline = onlinecls.make_stream_pipeline(TableVectorizer(bits=bits, max_values=8), make())
-    step = TableVectorizer(bits=bits, max_values=8).merge(*(TableVectorizer(bits=bits, max_values=8).fit(X) for X, _ in tables()))
+    given, steps = pipeline(bits), [TableVectorizer(bits=bits, max_values=8) for _ in range(5)]
+    step = steps[4].merge(*(each.fit(X) for each, (X, _) in zip(steps, tables(), strict=False)))
     classes = ["no", "yes"]
     expected = fingerprint(by_hand([(step.transform(X), y, classes) for X, y in tables()]))
     rows = [row for X, _ in tables() for row in X]
     for n_jobs in (1, 2):
-        found = parallel.fit(pipeline, tables(), n_jobs=n_jobs, classes=classes)
-        assert type(found) is onlinecls.StreamPipeline and not pipeline.__sklearn_is_fitted__()
+        found = parallel.fit(given, tables(), n_jobs=n_jobs, classes=classes)
+        assert type(found) is onlinecls.StreamPipeline and not given.__sklearn_is_fitted__()
         assert fingerprint(found[1]) == expected and found[0].statistics_ == step.statistics_
         assert found.predict_one(rows[0]) == found.predict(rows)[0]
     paths = []
     for number, (X, y) in enumerate(tables()):
         paths.append(tmp_path / f"{number}.jsonl")
         paths[-1].write_text("".join(json.dumps({"label": label, **row}) + "\n" for row, label in zip(X, y, strict=True)))
-    assert fingerprint(parallel.fit(pipeline, str(tmp_path / "*.jsonl"), n_jobs=2, classes=classes)[1]) == expected
+    assert fingerprint(parallel.fit(given, str(tmp_path / "*.jsonl"), n_jobs=2, classes=classes)[1]) == expected
     with pytest.raises(ValueError, match=r"part 2 \(.*missing.jsonl\) must be learnt, got FileNotFoundError"):
-        parallel.fit(pipeline, [paths[0], tmp_path / "missing.jsonl", *paths[1:]], classes=classes)
+        parallel.fit(given, [paths[0], tmp_path / "missing.jsonl", *paths[1:]], classes=classes)
 
 
 def test_pipelines_of_texts_learn_parts():
@@ -182,18 +172,6 @@ def test_pipelines_of_texts_learn_parts():
     parts = [(texts, labels), [(texts[:1], labels[:1]), (texts[1:], labels[1:])]]
     found = parallel.fit(onlinecls.make_stream_pipeline(step, make()), parts)
     assert fingerprint(found[1]) == fingerprint(by_hand([(step.transform(texts), labels)] * 2))
-
-
-def test_pipelines_whose_parts_cannot_merge_are_refused():
-    pipeline = onlinecls.make_stream_pipeline(TableVectorizer(), make())
-    for parts, wrong, message in (
-        ([iter(tables())], pipeline, r"it may be read twice\), got list_iterator as part 1"),
-        (tables(), onlinecls.make_stream_pipeline(TableVectorizer(), TableVectorizer(), make()), "a pipeline must have one step"),
-        (tables(), onlinecls.make_stream_pipeline(TableVectorizer(), onlinecls.AROWClassifier(forgetting=0.1)), "forget"),
-        ([], pipeline, "parts must be at least one"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            parallel.fit(wrong, parts)
 
 
 def test_a_part_that_fails_or_does_not_merge_is_named(tmp_path):
@@ -208,18 +186,6 @@ def test_a_part_that_fails_or_does_not_merge_is_named(tmp_path):
         for n_jobs in (1, 2)[: 2 if "learnt" in said else 1]:
             with pytest.raises(ValueError, match=r"^parallel\.fit: " + said):
                 parallel.fit(make(), [*parts[:at], bad, *parts[at:]], n_jobs=n_jobs)
-    with pytest.raises(ValueError, match="parts must have rows, got none"):
-        parallel.fit(make(), [[], []])
-
-
-@pytest.mark.skipif(importlib.util.find_spec("dask") is None, reason="dask is not installed")
-@pytest.mark.filterwarnings("ignore")
-def test_a_partition_that_does_not_merge_is_named():
-    import dask.bag as db
-
-    bag = db.from_sequence([*parts_of_arrays(3), (np.ones((4, 7)), [0, 1, 2, 0])], npartitions=4)
-    with pytest.raises(ValueError, match=r"part 4 \(a partition\) must merge with those before it"):
-        parallel.fit(make(), bag)
 
 
 def test_an_engine_of_ones_own_exchanges_bytes(expected, tmp_path):
@@ -238,16 +204,18 @@ def test_an_engine_of_ones_own_exchanges_bytes(expected, tmp_path):
         parallel.merge_bytes([b"not a model"])
 
 
-@pytest.mark.parametrize(("arguments", "message"), [
-    (lambda: (onlinecls.AROWClassifier(forgetting=0.01), parts_of_arrays()), "forget nothing"),
-    (lambda: (make(), []), "parts must be at least one"),
-    (lambda: (make(), 7), "parts must be paths, .*got int"),
-    (lambda: (make(), [7]), "a part must be a path, .*got int as part 1"),
-    (lambda: (make(), "nowhere-*.tsv"), "parts must name files, got 'nowhere-"),
-], ids=["forgetting", "none", "number", "number in a list", "pattern"])
-def test_parallel_fit_refuses_invalid_arguments_before_learning(arguments, message):
+@pytest.mark.parametrize(("learner", "parts", "message"), [
+    (make(), [], "parts must be at least one"), (make(), 7, "parts must be paths, .*got int"),
+    (make(), [7], "a part must be a path, .*got int as part 1"), (make(), [[], []], "parts must have rows, got none"),
+    (make(), "nowhere-*.tsv", "parts must name files, got 'nowhere-"),
+    (onlinecls.AROWClassifier(forgetting=0.01), parts_of_arrays(), "forget nothing"),
+    (pipeline(), [], "parts must be at least one"), (pipeline(forgetting=0.1), tables(), "forget"),
+    (pipeline(), [iter(tables())], r"it may be read twice\), got list_iterator as part 1"),
+    (onlinecls.make_stream_pipeline(TableVectorizer(), TableVectorizer(), make()), tables(), "a pipeline must have one step"),
+])
+def test_what_cannot_be_learnt_in_parts_is_refused(learner, parts, message):
     with pytest.raises(ValueError, match=message):
-        parallel.fit(*arguments())
+        parallel.fit(learner, parts)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("distributed") is None, reason="dask.distributed is not installed")
@@ -266,9 +234,8 @@ def test_dask_workers_learn_the_partitions_that_they_hold(expected):
         assert fingerprint(parallel.fit(make(), bag)) == expected
         with joblib.parallel_config(backend="dask"):
             assert fingerprint(parallel.fit(make(), parts)) == expected
-        pipeline = onlinecls.make_stream_pipeline(TableVectorizer(bits=0, max_values=8), make())
-        found = parallel.fit(pipeline, db.from_sequence(tables(), npartitions=4))
-        again = parallel.fit(pipeline, tables())
+        found = parallel.fit(pipeline(), db.from_sequence(tables(), npartitions=4))
+        again = parallel.fit(pipeline(), tables())
         assert fingerprint(found[1]) == fingerprint(again[1]) and found[0].statistics_ == again[0].statistics_
         bad = db.from_sequence([*parts, (np.full((2, 6), np.nan), [0, 1])], npartitions=6)
         with pytest.raises(ValueError, match=r"part 6 \(a partition\) must be learnt"):

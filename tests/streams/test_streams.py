@@ -1,4 +1,4 @@
-"""onlinecls.streams: against scikit-learn's loader and the real VW; every block boundary; hostile files."""
+"""onlinecls.streams: against scikit-learn's loader and the real VW; every block boundary; damaged files."""
 
 import bz2
 import contextlib
@@ -23,7 +23,7 @@ from contracts import memory_of
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from onlinecls.streams import Batch, MalformedLineError, Stream, _errors, _numbers, read
+from onlinecls.streams import Batch, MalformedLineError, Stream, _numbers, read
 from onlinecls.text import FeatureNames, HashingVectorizer
 
 SVMLIGHT = b"""\
@@ -44,11 +44,8 @@ VW = b"""\
 -1.5 0 tag|| c:-1e-2\td:.5 a:red|c x:3 a\r
 1 | a b a a:0"""
 
-PAST = "an index < n_features (give a larger one, or zero_based=False if indices start at 1)"
-
 TSV = "ham\tHello, hello world\nspam\tWIN\ta prize \r\n\nham\t\nspâm\tnaïve 東京 café".encode()
-
-NONE = " (labels=None reads lines without)"
+FORMATS = pytest.mark.parametrize(("format", "text"), [("svmlight", SVMLIGHT), ("vw", VW), ("tsv", TSV)], ids=lambda it: it[:9])
 
 
 def batches(data, format="auto", **options):
@@ -99,30 +96,19 @@ def threads_end():
 # --- numbers -------------------------------------------------------------------------------------------------------------------
 
 
-def bits(value):
-    return struct.pack("d", value)
-
-
 def agrees_with_float(text):
     value, n_read = _numbers.parse(text.encode())
-    assert n_read == len(text) and bits(value) == bits(float(text)), text
+    assert n_read == len(text) and struct.pack("d", value) == struct.pack("d", float(text)), text
 
 
-@given(st.floats(allow_nan=False, allow_infinity=False))
-def test_the_repr_of_a_double_is_read_bit_for_bit(value):
-    for text in (repr(value), f"{value:.17g}", f"{value:.25e}", f"{value:.7e}", f"{value:.3f}"):
-        agrees_with_float(text)
-
-
-@given(st.from_regex(r"[+-]?([0-9]{1,25}\.?[0-9]{0,25}|\.[0-9]{1,25})([eE][+-]?[0-9]{1,3})?", fullmatch=True))
-@example("9007199254740993")
-@example("2.4703282292062327e-324")
-@example("1.7976931348623159e308")
-@example("2.2250738585072011e-308")
-@example("-0.0")
-@example("0" * 400 + "." + "0" * 400 + "1e400")
-def test_any_spelling_of_a_decimal_is_read_as_by_float(text):
-    agrees_with_float(text)
+@given(st.floats(allow_nan=False, allow_infinity=False),
+       st.from_regex(r"[+-]?([0-9]{1,25}\.?[0-9]{0,25}|\.[0-9]{1,25})([eE][+-]?[0-9]{1,3})?", fullmatch=True))
+@example(2.4703282292062327e-324, "9007199254740993")
+@example(2.2250738585072011e-308, "1.7976931348623159e308")
+@example(-0.0, "0" * 400 + "." + "0" * 400 + "1e400")
+def test_any_spelling_of_a_decimal_is_read_as_by_float(value, text):
+    for spelling in (text, repr(value), f"{value:.17g}", f"{value:.25e}", f"{value:.7e}", f"{value:.3f}"):
+        agrees_with_float(spelling)
 
 
 def test_decimals_half_way_between_two_doubles_are_rounded_to_even():
@@ -135,57 +121,95 @@ def test_decimals_half_way_between_two_doubles_are_rounded_to_even():
             agrees_with_float(f"{odd * 5**power + off}e-{power}")
 
 
-@pytest.mark.parametrize("text", ["", "+", ".", "e5", "-.e1", "nan", "inf", "x", "--1", "+-1"])
-def test_texts_that_are_not_decimals_are_not_numbers(text):
-    assert _numbers.parse(text.encode()) is None
+def test_a_number_ends_where_its_grammar_ends():
+    for text in ("", "+", ".", "e5", "-.e1", "nan", "inf", "x", "--1", "+-1"):
+        assert _numbers.parse(text.encode()) is None, text
+    for text, n_read in {"1e": 1, "1e+": 1, "0x1f": 1, "1_0": 1, "1..2": 2, "1,5": 1, "5.e": 2}.items():
+        assert _numbers.parse(text.encode())[1] == n_read, text
 
 
-@pytest.mark.parametrize(
-    ("text", "n_read"), [("1e", 1), ("1e+", 1), ("0x1f", 1), ("1_0", 1), ("1..2", 2), ("1,5", 1), ("5.e", 2)])
-def test_a_number_ends_where_its_grammar_ends(text, n_read):
-    assert _numbers.parse(text.encode())[1] == n_read
+# --- lines ---------------------------------------------------------------------------------------------------------------------
+
+#: What is wrong with a line: the column, and what was expected there.
+MALFORMED = {
+    "svmlight": [
+        ("x 1:1", 1, "a finite number for a label, got 'x 1:1'"), ("1e999 1:1", 1, "a finite number for a label"),
+        ("1:1 2:1", 1, "a label before the first index"), ("1,2 1:1", 1, "a finite number for a label"),
+        ("1 2", 4, "':' after an index, got the end of the line"), ("1 2x3:4 5:6", 4, "':' after an index"),
+        ("1 -2:4", 3, "an index, a whole number >= 0"), ("1 0:1", 3, "an index >= 1, as in the lines before"),
+        ("1 2:", 5, "a finite number after ':'"), ("1 2:nan", 5, "a finite number after ':'"),
+        ("1 2:1e39", 5, "a finite number after ':'"), ("1 2:1:3", 5, "a finite number after ':'"),
+        ("1 2:3.4028235677973366e38", 5, "a finite number after ':'"),
+        ("1 2:3\r4:5", 5, r"a finite number after ':', then a blank, got '3\r4:5'"),
+        ("\x00", 1, r"a finite number for a label, got '\x00'"), ("1 101:1", 3, "an index < n_features"),
+        ("1 0000000000000000001:1", 3, "an index of at most 18 digits"), ("1 " + "9" * 18 + ":1", 3, "an index < n_features"),
+        ("1 " + "9" * 400 + ":1", 3, "an index of at most 18 digits"),
+        ("1 2:3e38 2:3e38", 1, "values of equal columns with a finite sum"),
+        ("1 2:3 4:" + "5" * 30 + "x", 9, "a finite number after ':', then a blank, got '555555555555555555555555'..."),
+    ],
+    "vw": [
+        ("1 a b", 6, "'|' before the features, got the end of the line"), ("| a", 1, "a label and a blank before '|'"),
+        ("1|f a", 2, "a label and a blank before '|'"), ("spam | a", 1, "a finite number for a label"),
+        ("1 -1 | a", 3, "a finite number >= 0 for the importance"), ("1 nan | a", 3, "a finite number >= 0 for the importance"),
+        ("1 2.5 0.5 'tag| a", 7, "'|' behind label and importance (a third number, the base, is of another task)"),
+        ("1 'tag 1 | a", 8, "'|' behind the tag"), ("1 |n:x a", 6, "a finite number for the weight of a namespace"),
+        ("1 |n:1e39 a", 6, "a finite number for the weight of a"), ("1 |:2 a", 5, "a finite number for the weight of a"),
+        ("1 |n a: b", 8, "a value after ':', got ' b'"), ("1 |n a:nan", 8, "a finite number after ':'"),
+        ("1 |n a:infinity", 8, "a finite number after ':'"), ("1 |n a:1e39", 8, "a finite number after ':'"),
+        ("1 |n a:1:2", 8, "a finite number after ':'"), ("1 |n a\rb", 7, r"a blank behind a feature, got '\rb'"),
+    ],
+    "tsv": [
+        ("no tab", 7, "a tab between label and text (labels=None reads lines without), got the end of the line"),
+        ("\tno label", 1, "a label before the tab"), ("ham\tb\xffd", 6, r"text in UTF-8, got '\xffd'"),
+        *((f"{label}\tone", 1, "a label in UTF-8, got '") for label in (
+            "h\xffm", "\x80a", "\xc1\x81", "\xe0\x80\x80", "\xed\xa0\x80", "\xf0\x80\x80\x80", "\xf4\x90\x80\x80")),
+    ],
+}
+GOOD = {"svmlight": b"1 1:1\n", "vw": b"1 | a\n", "tsv": b"1\tab\n"}
+
+
+@pytest.mark.parametrize(("format", "line", "column", "problem"), [(name, *one) for name in MALFORMED for one in MALFORMED[name]])
+def test_malformed_lines_are_refused_with_their_place(format, line, column, problem):
+    text = GOOD[format] + b"\n" + line.encode("latin-1") + b"\n" + GOOD[format]
+    options = {} if format == "tsv" else {"labels": "number"}
+    if format == "svmlight":
+        options |= {"n_features": 100, "zero_based": False}
+    with pytest.raises(MalformedLineError) as caught:
+        whole(text, format, **options)
+    assert str(caught.value).startswith(f"<stream>:3:{column}: expected {problem}") and ", got " in str(caught.value)
+    assert (caught.value.file, caught.value.line, caught.value.column) == ("<stream>", 3, column)
+    with read(io.BytesIO(text), format, on_error="skip", **options) as stream:
+        assert np.concatenate([batch.y for batch in stream]).astype(float).tolist() == [1, 1]
+    assert stream.n_skipped == 1 and stream.skipped == (str(caught.value),)
+
+
+def test_labels_are_texts_or_numbers_or_absent():
+    for format, text in GOOD.items():
+        assert whole(text.replace(b"1", b"-2.5", 1), format, labels="number")[1].tolist() == [-2.5]
+        assert whole(text.replace(b"1", b"one", 1), format, labels="auto")[1].tolist() == ["one"]
+    assert "expected a finite number for a label, got 'x" in error_of(b"x\ta\n", "tsv", labels="number")
+    assert "expected one label (several, with commas" in error_of(b"1,2 1:1\n", "svmlight", labels="auto")
+    X, y, _ = whole(b"1:1 2:1\n5 2:3\nanything 3:1", "svmlight", labels=None, n_features=3, zero_based=False)
+    assert y is None and X.toarray().tolist() == [[1, 1, 0], [0, 3, 0], [0, 0, 1]]
+    for format, text in (("vw", b"| a b\n'tag| b\n1 | c\n"), ("tsv", b"one two\none\nham\n")):
+        X, y, _ = whole(text, format, labels=None)
+        assert y is None and np.diff(X.indptr).tolist() == [2, 1, 1]
 
 
 # --- svmlight ------------------------------------------------------------------------------------------------------------------
 
 
-def sorted_rows(X):
-    X = sp.csr_matrix(X)
-    X.sort_indices()
-    return X
-
-
-def svmlight_text(X, y, first):
-    lines = []
-    for i in range(X.shape[0]):
-        row = slice(X.indptr[i], X.indptr[i + 1])
-        pairs = zip(X.indices[row].tolist(), X.data[row].tolist(), strict=True)
-        lines.append(f"{y[i]!r} " + " ".join(f"{k + first}:{v!r}" for k, v in pairs))
-    return "\n".join(lines).encode()
-
-
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("zero_based", [True, False])
-@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize(("zero_based", "first"), [(True, 0), (True, 1), (False, 1)])
 def test_svmlight_rows_are_those_of_scikit_learn(dtype, zero_based, first):
-    load = pytest.importorskip("sklearn.datasets").load_svmlight_file
-    X = sp.random(200, 50, 0.1, format="csr", random_state=0)
-    X.data[::7] = np.round(X.data[::7], 3)
-    text = svmlight_text(X, np.round(np.random.default_rng(0).normal(size=200), 2).tolist(), first)
-    if first == 0 and zero_based is False:
-        assert error_of(text, "svmlight", zero_based=False).endswith(
-            "expected an index >= 1, as in the lines before (0-based files: zero_based=True), got "
-            + _errors.excerpt(_index_0(text)))
-        return
-    expected, labels = load(io.BytesIO(text), n_features=60, dtype=dtype, zero_based=zero_based)
-    got, y, weight = whole(text, "svmlight", n_features=60, dtype=dtype, zero_based=zero_based)
-    same((got, y.astype(dtype), weight), (sorted_rows(expected), labels.astype(dtype), None))
+    datasets, file = pytest.importorskip("sklearn.datasets"), io.BytesIO()
+    X, y = sp.random(200, 50, 0.1, format="csr", random_state=0), np.random.default_rng(0).normal(size=200)
+    datasets.dump_svmlight_file(X, y, file, zero_based=first == 0)
+    expected, labels = datasets.load_svmlight_file(
+        io.BytesIO(file.getvalue()), n_features=60, dtype=dtype, zero_based=zero_based)
+    got, y, weight = whole(file.getvalue(), "svmlight", n_features=60, dtype=dtype, zero_based=zero_based)
+    same((got, y.astype(dtype), weight), (expected, labels.astype(dtype), None))
     assert got.dtype == dtype and got.indices.dtype == got.indptr.dtype == np.int32
-
-
-def _index_0(text):
-    line = next(line for line in text.split(b"\n") if b" 0:" in line)
-    return line[line.index(b" 0:") + 1 :]
 
 
 def test_every_kind_of_svmlight_line_is_read():
@@ -199,6 +223,11 @@ def test_every_kind_of_svmlight_line_is_read():
     expected[6, 4] = 1
     np.testing.assert_array_equal(X.toarray(), expected.astype(np.float32))
     assert X.indices.tolist() == [0, 3, 7, 2, 1, 5, 2, 5, 7, 0, 4]  # sorted; a written zero is kept, as in scikit-learn
+    top = float(np.finfo(np.float32).max)
+    assert whole(b"1 0:3.4028235e38 1:-3.402823567797336e38", "svmlight")[0].data.tolist() == [top, -top]
+    assert whole(b"1 0:1e300", "svmlight", dtype="float64")[0].data.tolist() == [1e300]
+    line = b"1 " + b" ".join(b"%d:1" % (7 * i % 101) for i in range(101))
+    assert batches(line, "svmlight", n_features=2**31)[0].X.indices.tolist() == list(range(101))
 
 
 @given(st.data())
@@ -218,54 +247,6 @@ def test_svmlight_columns_are_sorted_and_repeated_ones_added_up(data):
         expected[k] = expected[k] + v if k in expected else v
     assert X.indices.tolist() == sorted(expected) and X.data.tolist() == [expected[k] for k in sorted(expected)]
     assert X.indices.dtype == np.int32
-
-
-@pytest.mark.parametrize(("line", "column", "problem"), [
-    ("x 1:1", 1, "expected a finite number for a label, got 'x 1:1'"),
-    ("1e999 1:1", 1, "expected a finite number for a label, got '1e999 1:1'"),
-    ("1:1 2:1", 1, f"expected a label before the first index{NONE}, got '1:1 2:1'"),
-    ("1,2 1:1", 1, "expected a finite number for a label, got '1,2 1:1'"),
-    ("1 2", 4, "expected ':' after an index, got the end of the line"),
-    ("1 2x3:4 5:6", 4, "expected ':' after an index, got 'x3:4 5:6'"),
-    ("1 -2:4", 3, "expected an index, a whole number >= 0, got '-2:4'"),
-    ("1 2:", 5, "expected a finite number after ':', then a blank, got the end of the line"),
-    ("1 2:nan", 5, "expected a finite number after ':', then a blank, got 'nan'"),
-    ("1 2:1e39", 5, "expected a finite number after ':', then a blank, got '1e39'"),
-    ("1 2:1:3", 5, "expected a finite number after ':', then a blank, got '1:3'"),
-    ("1 2:3\r4:5", 5, r"expected a finite number after ':', then a blank, got '3\r4:5'"),
-    ("\x00", 1, r"expected a finite number for a label, got '\x00'"),
-    ("1 101:1", 3, f"expected {PAST}, got '101:1'"),
-    ("1 0000000000000000001:1", 3, "expected an index of at most 18 digits, got '0000000000000000001:1'"),
-    ("1 2:3e38 2:3e38", 1, "expected values of equal columns with a finite sum, got '1 2:3e38 2:3e38'"),
-    ("1 2:3 4:" + "5" * 30 + "x", 9, "expected a finite number after ':', then a blank, got '555555555555555555555555'..."),
-])
-def test_malformed_svmlight_lines_are_refused_with_their_place(line, column, problem):
-    text = b"1 1:1\n\n" + line.encode() + b"\n-1 1:1\n"
-    options = {"format": "svmlight", "n_features": 100, "zero_based": False, "labels": "number"}
-    with pytest.raises(MalformedLineError) as caught:
-        whole(text, **options)
-    assert str(caught.value) == f"<stream>:3:{column}: {problem}"
-    assert (caught.value.file, caught.value.line, caught.value.column) == ("<stream>", 3, column)
-    with read(io.BytesIO(text), on_error="skip", **options) as stream:
-        y = np.concatenate([batch.y for batch in stream])
-    assert y.tolist() == [1, -1] and stream.n_skipped == 1 and stream.skipped == (str(caught.value),)
-
-
-def test_values_beyond_float32_are_malformed():
-    top = float(np.finfo(np.float32).max)
-    assert whole(b"1 0:3.4028235e38 1:-3.402823567797336e38", "svmlight")[0].data.tolist() == [top, -top]
-    assert "finite number" in error_of(b"1 0:3.4028235677973366e38", "svmlight")
-    assert whole(b"1 0:1e300", "svmlight", dtype="float64")[0].data.tolist() == [1e300]
-
-
-def test_several_svmlight_labels_are_refused_by_name():
-    assert error_of(b"1,2 1:1\n", "svmlight", labels="auto") == (
-        "<stream>:1:1: expected one label (several, with commas between, are of another task), got '1,2 1:1'")
-
-
-def test_svmlight_is_read_without_labels():
-    X, y, _ = whole(b"1:1 2:1\n5 2:3\nanything 3:1", "svmlight", labels=None, n_features=3, zero_based=False)
-    assert y is None and X.toarray().tolist() == [[1, 1, 0], [0, 3, 0], [0, 0, 1]]
 
 
 # --- VW ------------------------------------------------------------------------------------------------------------------------
@@ -334,81 +315,30 @@ def test_every_kind_of_vw_line_is_read():
     X, y, weight = whole(VW, n_features=2**18, labels="number")
     assert y.tolist() == [1, -1, -1.5, 1] and weight.tolist() == [2.5, 1, 0, 1]
     assert np.diff(X.indptr).tolist() == [8, 2, 5, 2] and X[3].max() == 2
-    assert whole(VW.replace(b"-1.5", b"one"), "vw", labels="auto")[1].tolist() == ["1", "-1", "one", "1"]
-    assert whole(b"| a\n'tag| b\n1 | c\n", "vw", labels=None)[1] is None
-
-
-@pytest.mark.parametrize(("line", "column", "problem"), [
-    ("1 a b", 6, "expected '|' before the features, got the end of the line"),
-    ("| a", 1, f"expected a label and a blank before '|'{NONE}, got '| a'"),
-    ("1|f a", 2, f"expected a label and a blank before '|'{NONE}, got '|f a'"),
-    ("spam | a", 1, "expected a finite number for a label, got 'spam | a'"),
-    ("1 -1 | a", 3, "expected a finite number >= 0 for the importance, got '-1 | a'"),
-    ("1 nan | a", 3, "expected a finite number >= 0 for the importance, got 'nan | a'"),
-    ("1 2.5 0.5 'tag| a", 7,
-     "expected '|' behind label and importance (a third number, the base, is of another task), got \"0.5 'tag| a\""),
-    ("1 'tag 1 | a", 8, "expected '|' behind the tag, got '1 | a'"),
-    ("1 |n:x a", 6, "expected a finite number for the weight of a namespace, got 'x a'"),
-    ("1 |n:1e39 a", 6, "expected a finite number for the weight of a namespace, got '1e39 a'"),
-    ("1 |:2 a", 5, "expected a finite number for the weight of a namespace, got '2 a'"),
-    ("1 |n a: b", 8, "expected a value after ':', got ' b'"),
-    ("1 |n a:nan", 8, "expected a finite number after ':', then a blank, got 'nan'"),
-    ("1 |n a:infinity", 8, "expected a finite number after ':', then a blank, got 'infinity'"),
-    ("1 |n a:1e39", 8, "expected a finite number after ':', then a blank, got '1e39'"),
-    ("1 |n a:1:2", 8, "expected a finite number after ':', then a blank, got '1:2'"),
-    ("1 |n a\rb", 7, r"expected a blank behind a feature, got '\rb'"),
-])
-def test_malformed_vw_lines_are_refused_with_their_place(line, column, problem):
-    text = f"1 | a\n{line}\n1 | b".encode()
-    assert error_of(text, "vw") == f"<stream>:2:{column}: {problem}"
-    with read(io.BytesIO(text), "vw", on_error="skip", labels="number") as stream:
-        assert sum(batch.X.nnz for batch in stream) == 2 and stream.n_skipped == 1
 
 
 # --- label<TAB>text ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("options", [
-    None, {"ngram_range": (1, 2)}, {"analyzer": "char_wb"}, {"norm": None}])
+@pytest.mark.parametrize("options", [None, {"ngram_range": (1, 2), "norm": None}])
 def test_tsv_rows_are_those_of_a_given_vectorizer_or_of_a_plain_one(options):
     own = {"n_features": 2**20, "dtype": np.float32} if options is None else {"n_features": 1000, **options}
     labels, texts = zip(*(line.split("\t", 1) for line in re.split("\r?\n", TSV.decode()) if line), strict=True)
     X, y, weight = whole(TSV, **({} if options is None else {"vectorizer": HashingVectorizer(**own)}))
     same((X, None, None), (sp.csr_matrix(HashingVectorizer(**own).transform(texts)), None, None))
     assert y.tolist() == list(labels) == ["ham", "spam", "ham", "spâm"] and weight is None
+    names, other = FeatureNames(HashingVectorizer(**own)), FeatureNames(HashingVectorizer(**own))
+    whole(TSV, vectorizer=names), other.transform(texts)
+    assert [names[k] for k in X.indices] == [other[k] for k in X.indices]
 
 
-def test_feature_names_are_kept_while_a_tsv_file_is_read():
-    names, other = FeatureNames(HashingVectorizer()), FeatureNames(HashingVectorizer())
-    whole(TSV, vectorizer=names)
-    other.transform([line.split("\t", 1)[1] for line in re.split("\r?\n", TSV.decode()) if line])
-    columns = whole(TSV)[0].indices
-    assert [names[k] for k in columns] == [other[k] for k in columns]
+def test_a_vectorizer_may_be_a_class_of_the_callers_and_make_dense_rows():
+    class Lengths(HashingVectorizer):
+        def transform(self, texts):
+            return np.array([[len(text), 1.0] for text in texts])
 
-
-def test_malformed_tsv_lines_are_refused_with_their_place():
-    text = b"ham\tone\nno tab\n\tno label\nham\tb\xffd\nh\xffm\tone\nspam\ttwo\n"
-    assert error_of(text, "tsv") == (
-        "<stream>:2:7: expected a tab between label and text (labels=None reads lines without), got the end of the line")
-    with read(io.BytesIO(text), "tsv", on_error="skip") as stream:
-        assert np.concatenate([batch.y for batch in stream]).tolist() == ["ham", "spam"]
-    assert stream.skipped[1:] == (
-        rf"<stream>:3:1: expected a label before the tab{NONE}, got '\tno label'",
-        r"<stream>:4:6: expected text in UTF-8, got '\xffd'",
-        r"<stream>:5:1: expected a label in UTF-8, got 'h\xffm\tone'")
-
-
-def test_tsv_labels_may_be_absent_or_numbers():
-    X, y, _ = whole(b"one two\nham\tthree\n", "tsv", labels=None)
-    assert y is None and np.diff(X.indptr).tolist() == [2, 1]
-    assert whole(b"1\ta\n-2.5\tb\n", "tsv", labels="number")[1].tolist() == [1, -2.5]
-    assert "expected a finite number for a label, got 'x" in error_of(b"x\ta\n", "tsv", labels="number")
-
-
-def test_thousands_of_different_labels_are_kept():
-    labels = [f"label {i * 7919 % 5000}" for i in range(12000)]
-    text = "".join(f"{label}\tword\n" for label in labels).encode()
-    assert whole(text, "tsv")[1].tolist() == labels
+    X, y, _ = next(iter(read(io.BytesIO(b"ham\tat noon\nspam\tpills\n"), "tsv", vectorizer=Lengths())))
+    assert X.tolist() == [[7.0, 1.0], [5.0, 1.0]] and y.tolist() == ["ham", "spam"]
 
 
 # --- blocks and batches --------------------------------------------------------------------------------------------------------
@@ -427,19 +357,56 @@ class Dripping(io.RawIOBase):
         return self.data.read(self.n if size < 0 else min(size, self.n))
 
 
-@pytest.mark.parametrize(("format", "text"), [("svmlight", SVMLIGHT), ("vw", VW), ("tsv", TSV)])
+@FORMATS
 def test_batches_do_not_depend_on_where_blocks_end(format, text):
     expected = whole(text, format)
     for n in range(1, len(text) + 2):
-        same(whole(text, format, block_bytes=n, prefetch=False), expected)
-        same(whole(Dripping(text, n), format, prefetch=False), expected)
         same(whole(text, format, block_bytes=n, batch_rows=1 + n % 5, prefetch=False), expected)
+        same(whole(Dripping(text, n), format, prefetch=False), expected)
     text = b"\n".join([text] * 50)
     expected = batches(text, format, batch_rows=7)
     assert {len(batch.y) for batch in expected[:-1]} == {7}
     for options in ({"prefetch": False}, {"block_bytes": 50}, {"block_bytes": 333}):
         for one, other in zip(batches(text, format, batch_rows=7, **options), expected, strict=True):
             same(one, other)
+
+
+def outcome_of(path, format, **options):
+    """All rows that are given out, as bytes; what was skipped; the error."""
+    found, error = [], None
+    with read(path, format, **options) as stream:
+        try:
+            found += stream
+        except ValueError as refused:
+            error = str(refused)
+    rows = sp.vstack([sp.csr_matrix((0, 2**20)), *(batch.X for batch in found)]).tocsr()
+    rest = [value for at in (1, 2) for batch in found if batch[at] is not None for value in batch[at].tolist()]
+    return rows.data.tobytes(), rows.indices.tolist(), rows.indptr.tolist(), rest, stream.n_skipped, stream.skipped, error
+
+
+@FORMATS
+def test_rows_and_errors_of_several_files_do_not_depend_on_blocks(tmp_path, format, text):
+    paths, end = [tmp_path / "a.gz", tmp_path / "b"], b"\n\xff" + b"x" * 200 + b"\n1 | a\n1\ta 1:1\n" * 9
+    paths[0].write_bytes(gzip.compress(text))
+    paths[1].write_bytes((text + b"\n") * 5 + end + (text + b"\n") * 20)
+    for on_error in ("raise", "skip"):
+        for labels in ("auto", None):
+            options = {"on_error": on_error, "labels": labels, "max_line_bytes": 190}
+            expected = outcome_of(paths, format, **options)
+            for block_bytes in (1, 60, 400):
+                assert outcome_of(paths, format, block_bytes=block_bytes, **options) == expected
+
+
+@pytest.mark.parametrize("format", GOOD)
+def test_empty_files_line_ends_and_byte_order_marks_are_read(format):
+    text = GOOD[format]
+    assert whole(text, format)[0].shape == (1, 2**20)
+    for data in (b"", b"\n", b"\r\n\n", b"\xef\xbb\xbf"):
+        assert batches(data, format) == []
+    for data in (
+        text.rstrip(), text.replace(b"\n", b"\r\n"), b"\xef\xbb\xbf" + text, b"\n\n" + text + b"\n", text.rstrip() + b"\r",
+    ):
+        same(whole(data, format), whole(text, format))
 
 
 def test_a_batch_of_long_rows_ends_early():
@@ -457,14 +424,35 @@ def test_lines_longer_than_max_line_bytes_are_malformed():
             assert np.concatenate([batch.y for batch in stream]).tolist() == [1, -1]
         assert stream.n_skipped == 2 and stream.skipped[-1].startswith("<stream>:4:101: expected a line of at most 100")
     assert whole(text, "svmlight", max_line_bytes=500, block_bytes=1, on_error="skip")[1].tolist() == [1, 1, -1, 2]
-    lines = b'{"label": 1, "text": "a"}\n' + b" " * 1000 + b"\n" + b'{"label": 2, "text": "a"}\n'
-    with read(io.BytesIO(lines), "jsonl", max_line_bytes=100, on_error="skip") as stream:
-        assert np.concatenate([batch.y for batch in stream]).tolist() == [1, 2] and stream.n_skipped == 1
+
+
+def test_lines_without_a_row_are_told_by_the_rows_of_the_stream_before_them():
+    with read(io.BytesIO(b"1:1\n1:2\n\n1:3\n1:4\n1:5\n\n"), "svmlight", labels=None, batch_rows=2) as stream:
+        gaps = [gap for _ in stream for gap in stream.gaps]
+        assert [*gaps, *stream.gaps] == [2, 5]
+
+
+@pytest.mark.parametrize("batch_rows", [1, 3, 4096])
+@pytest.mark.parametrize("prefetch", [True, False])
+def test_rows_before_a_malformed_line_are_yielded_first(batch_rows, prefetch):
+    for data, format, n in [
+        (b"0 1:1\n1 1:1\n2 1:1\n3 1:1\n4 1:1\nx\n9 1:1", "svmlight", 5),
+        (b'{"label": 0, "text": "a"}\n{"label": 1, "text": "a"}\nx\n', "jsonl", 2),
+        (b"label,text\n0,a\n1,b\n2,c\n3\n4,d\n", "csv", 3),
+    ]:
+        labels, labelled = [], {"labels": "number"} if format == "svmlight" else {}
+        with pytest.raises(MalformedLineError):
+            for batch in read(io.BytesIO(data), format, batch_rows=batch_rows, prefetch=prefetch, **labelled):
+                labels += batch.y.astype(float).tolist()
+        assert labels == list(range(n)) and no_thread()
+
+
+# --- the reading thread --------------------------------------------------------------------------------------------------------
 
 
 def test_a_closed_stream_leaves_no_thread_and_no_file(tmp_path):
-    path = tmp_path / "a.svm"
-    path.write_bytes(b"1 1:1\n" * 50000)
+    path, file = tmp_path / "a.svm", io.BytesIO(SVMLIGHT)
+    path.write_bytes(b"1 1:1\n" * 50000 + b"x\n")
     with read(path, batch_rows=10) as stream:
         next(stream)
     assert no_thread() and list(stream) == []
@@ -474,9 +462,7 @@ def test_a_closed_stream_leaves_no_thread_and_no_file(tmp_path):
     del stream
     gc.collect()
     assert no_thread()
-    path.write_bytes(b"1 1:1\n" * 50000 + b"x\n")
-    stream = read(path, batch_rows=10, labels="number")
-    n = 0
+    stream, n = read(path, batch_rows=10, labels="number"), 0
     with pytest.raises(MalformedLineError, match=r"a\.svm:50001:1: expected a finite number for a label, got 'x'"):
         for batch in stream:
             n += len(batch.y)
@@ -484,6 +470,8 @@ def test_a_closed_stream_leaves_no_thread_and_no_file(tmp_path):
     open_files = Path("/proc/self/fd")
     if open_files.exists():
         assert not [link for link in open_files.iterdir() if link.is_symlink() and os.path.realpath(link) == str(path)]
+    whole(file)
+    assert not file.closed  # (it is the caller's)
 
 
 def test_closing_a_stream_stops_a_thread_that_waits_for_a_silent_pipe():
@@ -506,148 +494,6 @@ def test_closing_a_stream_stops_a_thread_that_waits_for_a_silent_pipe():
     os.close(write_end)
 
 
-def test_a_file_object_of_the_caller_is_left_open():
-    file = io.BytesIO(SVMLIGHT)
-    whole(file)
-    assert not file.closed
-
-
-# --- files ---------------------------------------------------------------------------------------------------------------------
-
-
-def compressors():
-    return {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstd_compress}
-
-
-def zstd_compress(data):
-    try:
-        from compression import zstd
-    except ImportError:
-        zstd = pytest.importorskip("backports.zstd", reason="neither Python 3.14 nor backports.zstd is here")
-    return zstd.compress(data)
-
-
-@pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
-@pytest.mark.parametrize("named", [True, False])
-def test_compressed_files_are_decompressed(tmp_path, kind, named):
-    packed = compressors()[kind](SVMLIGHT)
-    path = tmp_path / (f"a.svm.{kind}" if named else "a")
-    path.write_bytes(packed)
-    with read(path) as stream:
-        same(whole(stream), whole(SVMLIGHT))
-    assert stream.bytes_read == stream.bytes_total == len(packed)
-    path.write_bytes(packed + packed)  # two members
-    assert whole(path, "svmlight")[0].shape[0] == 14
-    if kind == "zst":
-        path.write_bytes(b"\x5e\x2a\x4d\x18\x04\0\0\0skip" + packed)  # a frame to skip, as pzstd writes it
-        with read(path, "svmlight") as stream:
-            same(whole(stream), whole(SVMLIGHT))
-    big = compressors()[kind](b"".join(b"1 %d:%d\n" % (i % 999 + 1, i * i % 1000003) for i in range(40000)))
-    for cut in (len(big) - 3, len(big) // 2, 20):
-        path.write_bytes(big[:cut])
-        assert error_of(path, "svmlight") == f"{path.name}: the compressed file is cut off: it stops before its end mark."
-    path.write_bytes(big[: len(big) // 2] + bytes(50) + big[len(big) // 2 + 50 :])
-    message = error_of(path, "svmlight")
-    assert message.startswith((f"{path.name}: the compressed file is damaged: ", f"{path.name}:"))
-
-
-CUT_OFF = {  # lines 0, 1, 2 ... and what else their reader is to know
-    "svmlight": (lambda i: b"%d 7:%d\n" % (i, i + 1), {}),
-    "vw": (lambda i: b"%d | word%d\n" % (i, i), {}),
-    "tsv": (lambda i: b"%d\tword%d and others\n" % (i, i), {}),
-    "jsonl": (lambda i: b'{"label": %d, "text": "word%d"}\n' % (i, i), {}),
-}
-
-
-@pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
-@pytest.mark.parametrize("what", CUT_OFF)
-def test_a_short_truncated_compressed_file_is_refused_after_its_whole_lines(tmp_path, what, kind):
-    """The cut is in the first 64 KB, which are read before the first row: first come the whole lines, then the error."""
-    line, options = CUT_OFF[what]
-    pack, lines = compressors()[kind], [line(i) for i in range(900)]
-    # two members, the second of them cut: all that is sure to be unpacked, whatever the compressor, is the first
-    first, second = pack(b"".join(lines[:600]) + lines[600][:3]), pack(lines[600][3:] + b"".join(lines[601:]))
-    name = f"a.{what.split(',')[0].replace('light', '')}.{kind}"
-    for path, more in ((tmp_path / name, {}), (tmp_path / "a", {}), (tmp_path / "a", {"on_error": "skip"})):
-        for cut in (1, len(second) - 7):
-            path.write_bytes(first + second[:-cut])
-            labels = []
-            with pytest.raises(ValueError, match=f"^{path.name}: the compressed file is cut off: it stops before its end mark.$"):
-                for batch in read(path, **options, **more):
-                    labels += batch.y.astype(float).tolist()
-            assert labels == list(range(len(labels))) and 600 <= len(labels) <= 900
-            assert cut > 1 or kind in ("bz2", "zst") or len(labels) == 900, "all but the end mark is there"
-            assert cut == 1 or len(labels) < 610
-
-
-@pytest.mark.parametrize("batch_rows", [1, 3, 4096])
-@pytest.mark.parametrize("prefetch", [True, False])
-def test_rows_before_a_malformed_line_are_yielded_first(batch_rows, prefetch):
-    cut_off = gzip.compress(b"".join(b"%d 1:%d\n" % (i, i * i) for i in range(5)))[:-1]
-    for data, format, n in [
-        (b"0 1:1\n1 1:1\n2 1:1\n3 1:1\n4 1:1\nx\n9 1:1", "svmlight", 5),
-        (b'{"label": 0, "text": "a"}\n{"label": 1, "text": "a"}\nx\n', "jsonl", 2),
-        (b"label,text\n0,a\n1,b\n2,c\n3\n4,d\n", "csv", 3),
-        (cut_off, "svmlight", 0),  # gzip hands nothing over of a block that is cut off
-    ]:
-        labelled = {"labels": "number"} if format == "svmlight" else {}
-        stream = read(io.BytesIO(data), format, batch_rows=batch_rows, prefetch=prefetch, **labelled)
-        labels = []
-        with pytest.raises(ValueError, match=r":|cut off"):
-            for batch in stream:
-                labels += batch.y.astype(float).tolist()
-        assert labels == list(range(n)) or (data is cut_off and labels == list(range(5)))
-        assert no_thread()
-
-
-def test_lines_without_a_row_are_told_by_the_rows_of_the_stream_before_them():
-    with read(io.BytesIO(b"1:1\n1:2\n\n1:3\n1:4\n1:5\n\n"), "svmlight", labels=None, batch_rows=2) as stream:
-        gaps = [gap for _ in stream for gap in stream.gaps]
-        assert [*gaps, *stream.gaps] == [2, 5]
-
-
-def test_several_files_are_one_stream(tmp_path):
-    paths = [tmp_path / "a.svm", tmp_path / "b.svm.gz", tmp_path / "c.svm"]
-    paths[0].write_bytes(b"1 1:1\n2 1:1")  # no newline at the end
-    paths[1].write_bytes(gzip.compress(b"\xef\xbb\xbf3 1:1\n"))
-    paths[2].write_bytes(b"4 1:1\nbad\n")
-    with read(paths, on_error="skip", labels="number") as stream:
-        parts = list(stream)
-    assert [part.y.tolist() for part in parts] == [[1, 2, 3, 4]]
-    assert stream.bytes_read == stream.bytes_total == sum(path.stat().st_size for path in paths)
-    error = "c.svm:2:1: expected a finite number for a label, got 'bad'"
-    assert error_of([str(path) for path in paths], "auto", labels="number") == error
-    with pytest.raises(FileNotFoundError):
-        read([paths[0], tmp_path / "absent.svm"])
-    tables = [tmp_path / "a.csv", tmp_path / "b.csv"]
-    tables[0].write_bytes(b"label,text\nx,a\n")
-    tables[1].write_bytes(b"label,text\ny,b\n")
-    assert whole(tables)[1].tolist() == ["x", "y"]
-    tables[1].write_bytes(b"text,label\ny,b\n")
-    assert whole(tables)[1].tolist() == ["x", "b"]
-    tables[1].write_bytes(b"text,class\ny,b\n")
-    assert "b.csv: columns must be those of the first file, ['label', 'text'], got ['text', 'class']" in error_of(tables, "auto")
-
-
-# A process of its own finds the package where this one did.
-ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-
-
-def python(script, stdin=None):
-    return subprocess.run(
-        [sys.executable, "-c", script], input=stdin, capture_output=True, check=True, env=ENVIRONMENT, timeout=60).stdout
-
-
-@pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_standard_input_is_read(pack):
-    script = (
-        "from onlinecls.streams import read\n"
-        "with read('-', 'svmlight') as stream: "
-        "print(stream.format, sum(b.X.nnz for b in stream), stream.bytes_read, stream.bytes_total)")
-    packed = pack(SVMLIGHT)
-    assert python(script, packed).decode().split() == ["svmlight", "11", str(len(packed)), "None"]
-
-
 @pytest.mark.parametrize("begins", [True, False])
 def test_ctrl_c_while_the_reading_thread_starts(begins, monkeypatch):
     """It comes just before or just after the system has begun the thread."""
@@ -668,6 +514,21 @@ def test_ctrl_c_while_the_reading_thread_starts(begins, monkeypatch):
     assert not hidden
 
 
+# A process of its own finds the package where this one did.
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
+def test_standard_input_is_unpacked_and_read():
+    script = (
+        "from onlinecls.streams import read\n"
+        "with read('-', 'svmlight') as stream: "
+        "print(stream.format, sum(b.X.nnz for b in stream), stream.bytes_read, stream.bytes_total)")
+    packed, command = gzip.compress(SVMLIGHT), [sys.executable, "-c", script]
+    done = subprocess.run(command, input=packed, capture_output=True, check=True, env=ENVIRONMENT, timeout=60)
+    assert done.stdout.decode().split() == ["svmlight", "11", str(len(packed)), "None"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_ctrl_c_interrupts_waiting_for_standard_input():
     script = (
         "import signal, threading, os\n"
@@ -678,8 +539,6 @@ def test_ctrl_c_interrupts_waiting_for_standard_input():
         "        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
         "        for _ in stream: pass\n"
         "except KeyboardInterrupt: print('stopped', [t.name for t in threading.enumerate() if 'onlinecls' in t.name])\n")
-    if os.name != "posix":
-        pytest.skip("signals of POSIX")
     command, pipe = [sys.executable, "-c", script], subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, env=ENVIRONMENT) as process:
         process.stdin.write(b"1 1:1\n" * 20000)
@@ -688,9 +547,99 @@ def test_ctrl_c_interrupts_waiting_for_standard_input():
         process.stdin.close()
 
 
+# --- files ---------------------------------------------------------------------------------------------------------------------
+
+
+def zstd_compress(data):
+    try:
+        from compression import zstd
+    except ImportError:
+        zstd = pytest.importorskip("backports.zstd", reason="neither Python 3.14 nor backports.zstd is here")
+    return zstd.compress(data)
+
+
+COMPRESSORS = {"gz": gzip.compress, "bz2": lambda data: bz2.compress(data, 1), "xz": lzma.compress, "zst": zstd_compress}
+
+
+@pytest.mark.parametrize("kind", COMPRESSORS)
+@pytest.mark.parametrize("named", [True, False])
+def test_compressed_files_are_decompressed(tmp_path, kind, named):
+    packed = COMPRESSORS[kind](SVMLIGHT)
+    path = tmp_path / (f"a.svm.{kind}" if named else "a")
+    path.write_bytes(packed)
+    with read(path) as stream:
+        same(whole(stream), whole(SVMLIGHT))
+    assert stream.bytes_read == stream.bytes_total == len(packed)
+    path.write_bytes(packed + packed)  # two members
+    assert whole(path, "svmlight")[0].shape[0] == 14
+    if kind == "zst":
+        path.write_bytes(b"\x5e\x2a\x4d\x18\x04\0\0\0skip" + packed)  # a frame to skip, as pzstd writes it
+        with read(path, "svmlight") as stream:
+            same(whole(stream), whole(SVMLIGHT))
+
+
+CUT_OFF = {  # line 0, 1, 2 ...
+    "svmlight": lambda i: b"%d 7:%d\n" % (i, i + 1), "vw": lambda i: b"%d | word%d\n" % (i, i),
+    "tsv": lambda i: b"%d\tword%d and others\n" % (i, i), "jsonl": lambda i: b'{"label": %d, "text": "word%d"}\n' % (i, i),
+}
+
+
+@pytest.mark.parametrize("kind", COMPRESSORS)
+@pytest.mark.parametrize("what", CUT_OFF)
+def test_a_short_truncated_compressed_file_is_refused_after_its_whole_lines(tmp_path, what, kind):
+    """The cut is in the first 64 KB, which are read before the first row: first come the whole lines, then the error."""
+    pack, lines = COMPRESSORS[kind], [CUT_OFF[what](i) for i in range(900)]
+    # two members, the second of them cut: all that is sure to be unpacked, whatever the compressor, is the first
+    first, second = pack(b"".join(lines[:600]) + lines[600][:3]), pack(lines[600][3:] + b"".join(lines[601:]))
+    named = tmp_path / f"a.{what.replace('light', '')}.{kind}"
+    for path, more in ((named, {}), (tmp_path / "a", {}), (tmp_path / "a", {"on_error": "skip"})):
+        for cut in (1, len(second) - 7):
+            path.write_bytes(first + second[:-cut])
+            labels = []
+            with pytest.raises(ValueError, match=f"^{path.name}: the compressed file is cut off: it stops before its end mark.$"):
+                for batch in read(path, **more):
+                    labels += batch.y.astype(float).tolist()
+            assert labels == list(range(len(labels))) and 600 <= len(labels) <= 900
+            assert cut > 1 or kind in ("bz2", "zst") or len(labels) == 900, "all but the end mark is there"
+            assert cut == 1 or len(labels) < 610
+
+
+@pytest.mark.parametrize("kind", COMPRESSORS)
+def test_rows_before_damage_depend_only_on_the_file(tmp_path, kind):
+    draw, path = np.random.default_rng(0), tmp_path / "data.svm"
+    lines = b"".join(b"%d %d:%d\n" % (i, v, i) for i, v in enumerate(draw.integers(0, 1000, 60_000)))
+    packed = bytearray(COMPRESSORS[kind](lines))
+    at = len(packed) * 2 // 3
+    packed[at : at + 40] = b"\xff" * 40
+    path.write_bytes(packed)
+    *first, message = outcome_of(path, "svmlight")
+    assert message.startswith("data.svm:") and (kind == "zst" or first[3][:1000] == list(map(str, range(1000))))
+    for more in ({"block_bytes": 1000}, {"block_bytes": 1 << 22}, {"prefetch": False, "max_line_bytes": 5000}):
+        assert outcome_of(path, "svmlight", **more) == (*first, message)
+
+
+def test_several_files_are_one_stream(tmp_path):
+    paths = [tmp_path / "a.svm", tmp_path / "b.svm.gz", tmp_path / "c.svm"]
+    paths[0].write_bytes(b"1 1:1\n2 1:1")  # no newline at the end
+    paths[1].write_bytes(gzip.compress(b"\xef\xbb\xbf3 1:1\n"))
+    paths[2].write_bytes(b"4 1:1\nbad\n")
+    with read(paths, on_error="skip", labels="number") as stream:
+        assert [part.y.tolist() for part in stream] == [[1, 2, 3, 4]]
+    assert stream.bytes_read == stream.bytes_total == sum(path.stat().st_size for path in paths)
+    assert error_of([str(path) for path in paths], "auto", labels="number").startswith("c.svm:2:1: expected a finite number")
+    with pytest.raises(FileNotFoundError):
+        read([paths[0], tmp_path / "absent.svm"])
+    tables = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    tables[0].write_bytes(b"label,text\nx,a\n")
+    for second, labels in ((b"label,text\ny,b\n", ["x", "y"]), (b"text,label\ny,b\n", ["x", "b"])):
+        tables[1].write_bytes(second)
+        assert whole(tables)[1].tolist() == labels
+    tables[1].write_bytes(b"text,class\ny,b\n")
+    assert "b.csv: columns must be those of the first file, ['label', 'text'], got ['text', 'class']" in error_of(tables, "auto")
+
+
 @pytest.mark.parametrize(("name", "text", "format"), [
-    ("a", SVMLIGHT, "svmlight"), ("a", VW, "vw"), ("a", TSV, "tsv"), 
-    ("a", b"1 |\n", "vw"),
+    ("a", SVMLIGHT, "svmlight"), ("a", VW, "vw"), ("a", TSV, "tsv"), ("a", b"1 |\n", "vw"),
     ("a.csv", b"label,text\nx,a\n", "csv"), ("a", b'{"label": 1, "text": "a"}\n', "jsonl"), ("a.tsv.gz", b"1\t1:1 2:1\n", "tsv"),
     ("a.VW", b"", "vw"), ("a.ndjson", b"", "jsonl"), ("a.libsvm.xz", b"", "svmlight"), ("a", b"1 2:3", "svmlight"),
     ("a", b"label\tone | two\n", "tsv"), ("a.tab", b"1\t1:1 2:1\n", "tsv"), ("a", b"1 1:1\r\n2 1:1\r\n", "svmlight"),
@@ -712,105 +661,46 @@ def test_a_format_that_cannot_be_detected_is_refused():
         assert error_of(data, "auto") == (
             f"<stream>: the name or the first line must tell the format, got {came}. Give format= one of {formats}.")
     assert whole(b"hello world\n", labels=None)[0].nnz == 2
-    assert error_of(b"1 1:1", "svm") == f"read: format must be one of 'auto', {formats}, got 'svm'."
-    message = "<stream>: expected UTF-8, got a file that begins like UTF-16. Convert it first: iconv -f UTF-16 -t UTF-8."
-    assert error_of("ham\ta\n".encode("utf-16"), "tsv") == message
+    assert "expected UTF-8, got a file that begins like UTF-16" in error_of("ham\ta\n".encode("utf-16"), "tsv")
 
 
-@pytest.mark.parametrize(("format", "text"), [("svmlight", b"1 1:1\n"), ("vw", b"1 | a\n"), ("tsv", b"1\tab\n")])
-def test_empty_files_line_ends_and_byte_order_marks_are_read(format, text):
-    assert whole(text, format)[0].shape == (1, 2**20)
-    for data in (b"", b"\n", b"\r\n\n", b"\xef\xbb\xbf"):
-        assert batches(data, format) == []
-    for data in (
-        text.rstrip(), text.replace(b"\n", b"\r\n"), b"\xef\xbb\xbf" + text, b"\n\n" + text + b"\n", text.rstrip() + b"\r",
-    ):
-        same(whole(data, format), whole(text, format))
+# --- options -------------------------------------------------------------------------------------------------------------------
 
 
-# --- hostile -------------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("options", [
+    {"batch_rows": 0}, {"batch_rows": 2**61}, {"dtype": "int8"}, {"dtype": "(,)f4"}, {"labels": "int"}, {"zero_based": 2},
+    {"on_error": "ignore"}, {"delimiter": ""}, {"vectorizer": 3}, {"n_features": 2**31 + 1}, {"n_features": 2**70},
+    {"format": "svm"}, {"n_features": 1000, "format": "vw"}, {"n_features": 2**31, "format": "tsv"},
+    {"n_features": 2**31, "format": "csv"}, {"n_features": 32, "format": "tsv", "vectorizer": HashingVectorizer(n_features=64)},
+], ids=str)
+def test_options_of_read_out_of_range_are_refused(options):
+    name, value = next(iter(options.items()))
+    with pytest.raises(ValueError, match=rf"^read: {name} must be .*{re.escape(f'got {value!r}.')}"):
+        read(io.BytesIO(SVMLIGHT), **{"format": "svmlight", **options})
 
 
-def outcome_of(path, format, **options):
-    """All rows that are given out, as bytes; what was skipped; the error."""
-    found, error = [], None
-    with read(path, format, **options) as stream:
-        try:
-            found += stream
-        except ValueError as refused:
-            error = str(refused)
-    rows = sp.vstack([sp.csr_matrix((0, 2**20)), *(batch.X for batch in found)]).tocsr()
-    rest = [value for at in (1, 2) for batch in found if batch[at] is not None for value in batch[at].tolist()]
-    return rows.data.tobytes(), rows.indices.tolist(), rows.indptr.tolist(), rest, stream.n_skipped, stream.skipped, error
-
-
-@pytest.mark.parametrize(("format", "text"), [("svmlight", SVMLIGHT), ("vw", VW), ("tsv", TSV)])
-@pytest.mark.parametrize("end", [b"", b"\n", b"\n\xff" + b"x" * 200 + b"\n1 | a\n1\ta 1:1\n" * 9])
-def test_rows_and_errors_of_several_files_do_not_depend_on_blocks(tmp_path, format, text, end):
-    paths = [tmp_path / "a.gz", tmp_path / "b"]
-    paths[0].write_bytes(gzip.compress(text))
-    paths[1].write_bytes((text + b"\n") * 5 + end + (text + b"\n") * 20)
-    for on_error in ("raise", "skip"):
-        for labels in ("auto", None):
-            options = {"on_error": on_error, "labels": labels, "max_line_bytes": 190}
-            expected = outcome_of(paths, format, **options)
-            for block_bytes in (1, 60, 400):
-                assert outcome_of(paths, format, block_bytes=block_bytes, **options) == expected
-
-
-@pytest.mark.parametrize(("options", "message"), [
-    ({"batch_rows": 0}, "batch_rows must be an int >= 1, got 0."),
-    ({"dtype": "int8"}, "dtype must be 'float32' or 'float64', got 'int8'."),
-    ({"labels": "int"}, "labels must be one of 'auto', 'number', None, got 'int'."),
-    ({"zero_based": 2}, "zero_based must be one of True, False, got 2."),
-    ({"on_error": "ignore"}, "on_error must be one of 'raise', 'skip', got 'ignore'."),
-    ({"delimiter": ""}, "delimiter must be a character of ASCII that is no quote and ends no line, got ''."),
-    ({"vectorizer": 3}, "vectorizer must be an object with a transform method, got 3."),
-])
-def test_options_of_read_out_of_range_are_refused(options, message):
-    assert error_of(SVMLIGHT, "svmlight", **options) == f"read: {message}"
-
-
-def test_options_and_sources_that_do_not_fit_are_refused(tmp_path):
-    assert error_of(VW, "vw", n_features=1000) == "read: n_features must be a power of two <= 2^31 for VW's hashes, got 1000."
-    vectorizer = HashingVectorizer(n_features=64)
-    assert error_of(TSV, n_features=32, format="tsv", vectorizer=vectorizer) == (
-        "read: n_features must be that of the vectorizer, 64, got 32. Leave it out.")
-    assert read(io.BytesIO(TSV), "tsv", vectorizer=vectorizer, prefetch=False).n_features == 64
+def test_sources_that_are_none_are_refused_and_a_missing_package_is_named(monkeypatch, tmp_path):
     with pytest.raises(TypeError, match="source must be a file opened in binary mode, got one in text mode"):
         read(io.StringIO("1 1:1"))
     with pytest.raises(TypeError, match="source must be paths, '-' or binary files, got"):
         read(iter([]), "vw")
     with pytest.raises(FileNotFoundError):
         read(tmp_path / "absent.svm")
-
-
-def test_a_missing_package_is_named_with_its_extra(monkeypatch, tmp_path):
-    for module in ("pyarrow", "pyarrow.ipc", "compression.zstd", "backports.zstd", "backports"):
+    assert read(io.BytesIO(TSV), "tsv", vectorizer=HashingVectorizer(n_features=64), prefetch=False).n_features == 64
+    for module in ("pyarrow", "pyarrow.csv", "pyarrow.ipc", "compression.zstd", "backports.zstd", "backports"):
         monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.delitem(sys.modules, "onlinecls.streams._typed", raising=False)
-    for start, extra in ((b"PAR1", "tables"), (b"\x28\xb5\x2f\xfd", "zstd")):
+    for start, extra in ((b"PAR1", "tables"), (b"label,n\na,1\n", "tables"), (b"\x28\xb5\x2f\xfd", "zstd")):
         with pytest.raises(ImportError, match=re.escape(f'pip install "onlinecls[{extra}]"')):
-            read(io.BytesIO(start + bytes(10)))
+            list(read(io.BytesIO(start + bytes(10)), "csv" if start[:1] == b"l" else "auto"))
 
 
 def test_memory_of_a_stream_does_not_grow_with_the_file(tmp_path):
-    """40 MB of text, and of svmlight, through 24 MB at most."""
+    """40 MB of text through 24 MB at most."""
     line = b"spam\t" + b"some words and others " * 20 + b"\n"
     path = tmp_path / "a.tsv.gz"
     with gzip.open(path, "wb", compresslevel=1) as out:
         for _ in range(9):
             out.write(line * 10000)
-    whole_size = 9 * 10000 * len(line)
-    assert whole_size > 38e6
     n, peak, _ = memory_of(lambda: sum(len(batch.y) for batch in read(path)))
-    assert n == 90000 and peak < 24e6
-
-
-def test_a_vectorizer_may_make_dense_rows():
-    class Lengths:
-        def transform(self, texts):
-            return np.array([[len(text), 1.0] for text in texts])
-
-    X, y, _ = next(iter(read(io.BytesIO(b"ham\tat noon\nspam\tpills\n"), "tsv", vectorizer=Lengths())))
-    assert X.tolist() == [[7.0, 1.0], [5.0, 1.0]] and y.tolist() == ["ham", "spam"]
+    assert n * len(line) > 38e6 and n == 90000 and peak < 24e6

@@ -4,8 +4,6 @@ import collections
 import io
 import pickle
 import re
-import subprocess
-import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -121,11 +119,11 @@ def test_white_space_is_that_of_python():
         same(texts, analyzer=analyzer, ngram_range=(1, 3))
 
 
-@pytest.mark.parametrize("before", ["", "A", "1", ".", "A.", "\u0345", "ª", "A\u0301", "A\xad", "日"])
-@pytest.mark.parametrize("after", ["", "A", "1", ".", "\u0301", "\u0301A", "\xadA", " A", "ʰ", "日"])
-def test_capital_sigma_is_lower_cased_by_its_neighbours(before, after):
-    text = f"xy {before}Σ{after}bc ab{before}ΣΣ{after}"
-    same([text, text + "Σ"])
+def test_capital_sigma_is_lower_cased_by_its_neighbours():
+    for before in ("", "A", "1", ".", "A.", "\u0345", "ª", "A\u0301", "A\xad", "日"):
+        for after in ("", "A", "1", ".", "\u0301", "\u0301A", "\xadA", " A", "ʰ", "日"):
+            text = f"xy {before}Σ{after}bc ab{before}ΣΣ{after}"
+            same([text, text + "Σ"])
 
 
 def test_values_that_cancel_are_stored_as_zeros():
@@ -140,7 +138,7 @@ def test_values_that_cancel_are_stored_as_zeros():
             assert X.nnz == 2 and X.data[0] == (0 if not binary else 1)
 
 
-@pytest.mark.parametrize("n_features", [1, 7, 2**20, 2**20 - 1, 2**31 - 2])
+@pytest.mark.parametrize("n_features", [1, 7, 2**20 - 1, 2**31 - 2])
 def test_column_of_the_hash_minus_2_to_the_31_is_that_of_scikit_learn(n_features):
     word = "aivlts3m"
     assert murmurhash3_32(word) == -(2**31)
@@ -227,67 +225,59 @@ def test_bytes_that_are_not_utf8_are_decoded_as_by_scikit_learn(decode_error, an
     same(BROKEN, decode_error=decode_error, analyzer=analyzer)
 
 
-def test_lone_surrogates_are_not_parts_of_words():
-    texts = ["ab\ud800cd ef", "\udfff", "É\ud83d Σ\ud83dΣ"]  # (in n-grams of characters: test_hostile_streams.py)
-    same(texts)
-    same(texts, ngram_range=(1, 2), token_pattern=r"\w+")
-
-
-def arrow_nulls():
-    return pytest.importorskip("pyarrow").array(["ab", None])
+@pytest.mark.parametrize("analyzer", ["word", "char", "char_wb"])
+def test_lone_surrogates_are_no_parts_of_words_and_refused_in_ngrams_as_by_scikit_learn(analyzer):
+    for ngram_range in ((1, 3), (2, 2), (3, 3), (4, 5)):
+        for text in ("ab\ud800cd ef", "\udfff", "É\ud83d Σ\ud83dΣ", "a\ud800", "\ud800  \t ", "İ\udfff", "ab\ud800c", "x \ud83d"):
+            params = {"analyzer": analyzer, "ngram_range": ngram_range}
+            try:
+                Peer(**params).transform(["before", text])
+            except UnicodeEncodeError:
+                with pytest.raises(UnicodeEncodeError):
+                    HashingVectorizer(**params).transform(["before", text])
+            else:
+                same(["before", text], **params)
 
 
 @pytest.mark.parametrize(("make", "error", "message"), [
-    (lambda: "text", ValueError, "Iterable over raw text documents expected, string object received."),
-    (lambda: b"text", ValueError, "Iterable over raw text documents expected, bytes object received."),
-    (lambda: [], ValueError, "HashingVectorizer: X must hold at least one text, got none."),
-    (lambda: ["ab", np.nan], ValueError,
-     "HashingVectorizer: X must hold str, bytes or dicts, got nan, a missing value, in row 1. "
-     "Drop such rows, or fill them with ''."),
-    (lambda: (text for text in ["ab", "c", None]), ValueError,
-     "HashingVectorizer: X must hold str, bytes or dicts, got None, a missing value, in row 2. "
-     "Drop such rows, or fill them with ''."),
-    (lambda: ["ab", 3], TypeError, "HashingVectorizer: X must hold str, bytes or dicts, got int in row 1."),
-    (lambda: [["ab"]], TypeError, "HashingVectorizer: X must hold str, bytes or dicts, got list in row 0."),
-    (arrow_nulls, ValueError,
-     "HashingVectorizer: X must not hold nulls, got one in row 1. Drop such rows, or fill them with ''."),
-    (lambda: pytest.importorskip("pyarrow").array([1]), TypeError,
-     "HashingVectorizer: X must be a column of strings, got an Arrow column of int64."),
+    (lambda pa: "text", ValueError, "Iterable over raw text documents expected, string object received."),
+    (lambda pa: b"text", ValueError, "Iterable over raw text documents expected, bytes object received."),
+    (lambda pa: [], ValueError, "HashingVectorizer: X must hold at least one text, got none."),
+    (lambda pa: ["ab", np.nan], ValueError, "X must hold str, bytes or dicts, got nan, a missing value, in row 1."),
+    (lambda pa: (each for each in ["ab", "c", None]), ValueError, "got None, a missing value, in row 2."),
+    (lambda pa: ["ab", 3], TypeError, "HashingVectorizer: X must hold str, bytes or dicts, got int in row 1."),
+    (lambda pa: [["ab"]], TypeError, "got list in row 0."),
+    (lambda pa: pa.array(["ab", None]), ValueError, "HashingVectorizer: X must not hold nulls, got one in row 1."),
+    (lambda pa: pa.array([1]), TypeError, "HashingVectorizer: X must be a column of strings, got an Arrow column of int64."),
+    *((lambda pa, X=X: X, TypeError, "HashingVectorizer: X must be an iterable of texts, got ")
+      for X in (None, 3, np.array("one text"), np.array(None))),
 ])
 def test_input_other_than_texts_is_refused(make, error, message):
-    with pytest.raises(error) as caught:
-        HashingVectorizer().transform(make())
-    assert str(caught.value) == message
+    for params in ({}, {"token_pattern": "[a-z]+"})[: 1 + ("an iterable" in message)]:
+        with pytest.raises(error, match=re.escape(message)):
+            HashingVectorizer(**params).transform(make(pytest.importorskip("pyarrow")))
 
 
-@pytest.mark.parametrize(("params", "needed"), [
-    ({"n_features": 0}, "n_features must be an integer in 1..2**31 - 1, got n_features=0."),
-    ({"n_features": 2**31}, "n_features must be an integer in 1..2**31 - 1, got n_features=2147483648."),
-    ({"norm": "max"}, "norm must be 'l1' or 'l2' or None, got norm='max'."),
-    ({"analyzer": "words"}, "analyzer must be 'word' or 'char' or 'char_wb', got analyzer='words'."),
-    ({"dtype": np.uint8}, "dtype must be float32, float64 or a signed integer type, got dtype=<class 'numpy.uint8'>."),
-    ({"ngram_range": 2}, "ngram_range must be a tuple of two integers, got ngram_range=2."),
-    ({"stop_words": "german"}, 'stop_words must be "english", a list of str or None, got stop_words=\'german\'.'),
-    ({"token_pattern": None},
-     "token_pattern must be a regular expression where there is no tokenizer, got token_pattern=None."),
-    ({"token_pattern": "(a)(b)"},
-     "token_pattern must be a regular expression with at most one group, got token_pattern='(a)(b)'."),
-    ({"decode_error": "no"}, "decode_error must be 'strict' or 'ignore' or 'replace', got decode_error='no'."),
-    ({"encoding": "no"}, "encoding must be the name of an encoding, got encoding='no'."),
-    ({"binary": 1}, "binary must be True or False, got binary=1."),
-    ({"tokenizer": "x"}, "tokenizer must be callable or None, got tokenizer='x'."),
-])
-def test_parameters_out_of_range_are_refused(params, needed):
+@pytest.mark.parametrize("params", [
+    {"n_features": 0}, {"n_features": 2**31}, {"norm": "max"}, {"analyzer": "words"}, {"dtype": np.uint8}, {"dtype": "(,)f4"},
+    {"dtype": "f4,"}, {"ngram_range": 2}, {"stop_words": "german"}, {"token_pattern": None}, {"token_pattern": "(a)(b)"},
+    {"decode_error": "no"}, {"encoding": "no"}, {"binary": 1}, {"tokenizer": "x"},
+], ids=str)
+def test_parameters_out_of_range_are_refused(params):
+    ((name, value),) = params.items()
     for call in ("fit", "transform", "partial_fit"):
-        with pytest.raises(ValueError) as caught:
+        with pytest.raises(ValueError, match=re.escape(f"got {name}={value!r}.")) as caught:
             getattr(HashingVectorizer(**params), call)(["ab"])
-        assert str(caught.value) == f"HashingVectorizer: {needed}"
+        assert str(caught.value).startswith(f"HashingVectorizer: {name} must be ")
 
 
-def test_an_ngram_range_with_min_above_max_is_refused():
+def test_lengths_of_ngrams_that_no_text_has():
     for kind in (HashingVectorizer, Peer):
         with pytest.raises(ValueError, match="lower boundary larger than the upper boundary"):
             kind(ngram_range=(2, 1)).transform(["ab"])
+    for length in (2**31, 2**32, 2**32 + 1, 2**64, 10**30):
+        for analyzer in ("word", "char"):
+            assert HashingVectorizer(ngram_range=(length, length), analyzer=analyzer).transform(["some words", ""]).nnz == 0
 
 
 # --- what runs in Python -----------------------------------------------------------------------------------------------------
@@ -325,25 +315,13 @@ def test_an_analyzer_that_returns_anything_but_tokens_is_refused():
 # --- an estimator ------------------------------------------------------------------------------------------------------------
 
 
-def test_parameters_of_the_vectorizer_are_those_of_scikit_learn():
-    ours, theirs = HashingVectorizer().get_params(), Peer().get_params()
-    assert ours == theirs
-    assert not hasattr(HashingVectorizer(), "get_feature_names_out")
-
-
-def test_the_vectorizer_has_scikit_learns_tags_and_can_be_cloned_and_pickled():
+def test_the_vectorizer_has_scikit_learns_parameters_and_tags_and_can_be_cloned_and_pickled():
+    assert HashingVectorizer().get_params() == Peer().get_params() and not hasattr(HashingVectorizer(), "get_feature_names_out")
     ours = HashingVectorizer(n_features=2**10, ngram_range=(1, 2))
     assert ours.__sklearn_tags__() == Peer().__sklearn_tags__()
     for twin in (clone(ours), pickle.loads(pickle.dumps(ours)), HashingVectorizer().set_params(**ours.get_params())):
         assert repr(twin) == "HashingVectorizer(ngram_range=(1, 2), n_features=1024)"
         assert_same(twin.transform(TEXTS), ours.transform(TEXTS))
-
-
-def test_the_vectorizer_imports_neither_scikit_learn_nor_pyarrow():
-    code = (
-        "import sys; from onlinecls.text import HashingVectorizer as V; V().fit_transform(['ab', 'Äß']); "
-        "assert not {'sklearn', 'pyarrow', 'pandas'} & set(sys.modules)")
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_vectorizer_can_be_used_by_several_threads():
@@ -371,7 +349,7 @@ def test_a_parameter_changed_after_a_call_is_used_by_the_next():
 
 
 def test_a_hasher_can_be_used_after_a_text_that_failed():
-    hasher = RowHasher()
+    hasher, expected = RowHasher(), Peer().transform(["ab cd", "ef"])
     hasher.add_texts(["ab cd"])
     for _ in range(2):
         with pytest.raises(UnicodeDecodeError):
@@ -379,13 +357,10 @@ def test_a_hasher_can_be_used_after_a_text_that_failed():
         with pytest.raises(TypeError):
             hasher.add_tokens([f"w{i}" for i in range(50)] + [3])
     hasher.add_texts(["ef"])
-    expected = Peer().transform(["ab cd", "ef"])
     rows = hasher.take()
     assert (rows.data == expected.data).all() and (rows.indices == expected.indices).all() and rows.indptr.tolist() == [0, 2, 3]
     rows = hasher.take()
     assert len(rows.data) == len(rows.indices) == 0 and rows.indptr.tolist() == [0]
-    hasher.add_texts(["ab cd", "ef"])
-    assert (hasher.take().indices == expected.indices).all()
 
 
 # --- names -------------------------------------------------------------------------------------------------------------------
@@ -436,8 +411,7 @@ def test_a_shared_column_has_its_most_frequent_name():
 
 def test_frequent_names_stay_when_memory_is_full():
     rare = [f"rare{i}" for i in range(5000)]
-    texts = [" ".join(["often", "usual", "common", *rare[i : i + 50]]) for i in range(0, 5000, 50)]
-    names, _ = named(texts, max_names=64)
+    names, _ = named([" ".join(["often", "usual", "common", *rare[i : i + 50]]) for i in range(0, 5000, 50)], max_names=64)
     assert 32 <= len(names) <= 64
     assert {"often", "usual", "common"} <= {names[column] for column in names.columns()}
 
@@ -480,24 +454,18 @@ def test_top_features_have_the_largest_weights_of_a_class(alternate_sign):
 
 def test_feature_names_refuse_invalid_arguments():
     names, X = named(TRAINING)
-    model = AROWClassifier().fit(X, LABELS)
-    for run, message in (
-        (lambda: FeatureNames(HashingVectorizer(), 1), "FeatureNames: max_names must be an integer >= 2, got max_names=1."),
-        (lambda: names.top_features(model, 0), "FeatureNames: k must be an integer >= 1, got k=0."),
-        (lambda: FeatureNames(HashingVectorizer()).top_features(model),
-         "FeatureNames: there must be names, got none. Transform the texts whose words the model has learnt."),
-        (lambda: names.top_features(AROWClassifier()),
-         "FeatureNames: model must be a fitted classifier of 1048576 columns, as many as the vectorizer makes, got "
-         "AROWClassifier()."),
-        (lambda: names.top_features(AROWClassifier(r=2).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])),
-         "FeatureNames: model must be a fitted classifier of 1048576 columns, as many as the vectorizer makes, got "
-         "AROWClassifier(r=2)."),
+    model, plain = AROWClassifier().fit(X, LABELS), HashingVectorizer()
+    narrow = AROWClassifier(r=2).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+    for error, run, message in (
+        (ValueError, lambda: FeatureNames(plain, 1), "max_names must be an integer >= 2, got max_names=1."),
+        (ValueError, lambda: names.top_features(model, 0), "k must be an integer >= 1, got k=0."),
+        (ValueError, lambda: FeatureNames(plain).top_features(model), "there must be names, got none."),
+        (ValueError, lambda: names.top_features(AROWClassifier()), "model must be a fitted classifier of 1048576 columns, "),
+        (ValueError, lambda: names.top_features(narrow), "model must be a fitted classifier of 1048576 columns, "),
+        (TypeError, lambda: FeatureNames(100), "vectorizer must be a HashingVectorizer, got 100."),
     ):
-        with pytest.raises(ValueError) as caught:
+        with pytest.raises(error, match=re.escape(f"FeatureNames: {message}")):
             run()
-        assert str(caught.value) == message
-    with pytest.raises(TypeError, match=r"FeatureNames: vectorizer must be a HashingVectorizer, got 100\."):
-        FeatureNames(100)
 
 
 # --- dicts of words ----------------------------------------------------------------------------------------------------------
@@ -526,7 +494,6 @@ def test_names_of_dicts_are_learnt_and_values_that_are_none_refused():
     assert {names[column] for column in X.indices} == {"pills", "cheap", "é", "colour=red"}
     for value, came in ((None, "None"), (np.nan, "nan"), (10**400, "1000"), ([1.0], "[1.0]")):
         for rows in ([{"a": value}], [{"a": 1}] * 100 + [{"a": value}]):
-            with pytest.raises(ValueError, match=re.escape(f"HashingVectorizer: values of words must be finite numbers or texts, "
-                                                           f"got {{'a': {came}")) as caught:
+            message = f"HashingVectorizer: values of words must be finite numbers or texts, got {{'a': {came}"
+            with pytest.raises(ValueError, match=rf"{re.escape(message)}.*in row {len(rows) - 1}\.$"):
                 HashingVectorizer().transform(rows)
-            assert str(caught.value).endswith(f"in row {len(rows) - 1}.")
