@@ -264,6 +264,16 @@ class Params(NamedTuple):
         # (It is divided by sums of exponentials.)
         yield "norm_bound", self.norm_bound, max(tiny / spacing, 1e-250), min(most / 4, 1e250)
 
+    def check_range(self, who: str, dtype: Any) -> None:
+        """Raise unless the parameters fit the dtype of a model."""
+        most = (DTYPES[dtype.itemsize][2] / 4) ** 0.5  # (squares of both, and of 1/s, must fit)
+        units = ("scale", self.scale or 1.0, 1.0 / most, most), (
+            "intercept_scaling", max(self.constant, 0.0), 0.0, most / max(self.scale, 1.0))
+        for name, value, least, largest in (*units, *self.limits(dtype)):
+            if not least <= value <= largest:
+                bound = f"at least {least:.2g}" if value < least else f"at most {largest:.2g}"
+                raise ValueError(f"{who}: {name} must fit {dtype}, {bound}, got {name}={value!r}.")
+
     def of_pass(self, state: Any, is_open: bool, balanced: bool) -> Self:
         """Add the numbers that depend on the model and its labels."""
         (spacing, tiny, most), least = DTYPES[state.dtype.itemsize], 0.0 if len(state.sigma) else self.least

@@ -7,7 +7,8 @@ from typing import Any
 
 import onlinecls
 
-from .._estimators.learner import SKIPPED, check_parameters, state_of
+from .._estimators.fitting import SKIPPED
+from .._estimators.learner import check_parameters, state_of
 from .._estimators.saving import load
 from .._input import escaped
 from .._input.compat import is_regressor, kind_of

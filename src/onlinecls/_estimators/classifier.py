@@ -13,8 +13,8 @@ from .._input import validate
 from .._input.compat import available_if, warn_caller
 from .._models.state import NO_WEIGHTS
 from .._models.states import STATES
-from .fitting import NO_PREDICTIONS, Batch, read_weights_of_fit
-from .learner import exclusive, warn_of_skipped
+from .fitting import NO_PREDICTIONS, Batch, read_weights_of_fit, warn_of_skipped
+from .learner import exclusive
 from .parameters import ClassifierParameters
 from .weights import WithVariances, WithWeights
 
@@ -34,6 +34,7 @@ class OnlineClassifier(WithWeights):
 
     class_weight: ClassWeight
     multi_class: Literal["ovr", "crammer_singer"]
+    validation_fraction: float
 
     _estimator_type = "classifier"
 
@@ -294,6 +295,7 @@ class OnlineClassifier(WithWeights):
 class WithProbabilities(OnlineClassifier):
     """A classifier that gives probabilities if it learns with `probability=True`."""
 
+    average: bool | int
     probability: bool
 
     _is_biased = False  # True: the last weights are so biased towards the last rows that `fit` warns

@@ -9,16 +9,17 @@ import numpy as np
 
 from .._compiled import model
 from .._input import validate
-from .._input.compat import warn_caller
+from .._input.compat import random_state, warn_caller
 from .._models.state import NO_ORDER, NO_WEIGHTS
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from .._input.types import Generator
+    from .._input.types import Generator, Matrix
     from .._rows import Rows
 
 NO_PREDICTIONS = np.empty(0, np.int32)
+SKIPPED = "updates should stay within the range of"  # the beginning of a warning, behind the learner's name
 
 
 class Batch(NamedTuple):
@@ -55,7 +56,50 @@ def read_weights_of_fit(who: str, sample_weight: ArrayLike | None, n_rows: int) 
     return weights
 
 
+def warn_of_skipped(learner: Any, n: int) -> None:
+    """Warn of n rows that a call has skipped."""
+    if n > 0:
+        warn_caller(
+            f"{type(learner).__name__}: {SKIPPED} {learner._state.dtype}, got {n:,} row{'s' * (n > 1)} whose updates would leave "
+            "it and were skipped (n_skipped_). Standardise the columns (scikit-learn's StandardScaler) or divide X by a row's "
+            "length; if that does not help, take smaller steps or another learner."
+        )
+
+
 # --- epochs --------------------------------------------------------------------------------------------------------------------
+
+
+def fit(
+    learner: Any, X: Matrix, y: Any, sample_weight: ArrayLike | None, coef_init: ArrayLike | None,
+    intercept_init: ArrayLike | None,
+) -> None:
+    """Learn in epochs, from scratch or (`warm_start`) from the present model; everything is read before the first write."""
+    who, params = type(learner).__name__, learner._choose()
+    learner._choice = learner._parameter_values()(learner.__dict__), params
+    learner._check_call(X, whole=True)
+    again = learner.warm_start and "_state" in learner.__dict__ and learner._can_go_on() and not learner._is_another_kind(params)
+    generator = random_state(who, learner.random_state)
+    rows = learner._read_rows(X, learner._state if again else None)
+    validate.require_samples(who, rows)
+    learner._check_range(params, rows.data.dtype)
+    targets, weights = learner._read_targets(y, rows.n_rows), read_weights_of_fit(who, sample_weight, rows.n_rows)
+    batch, classes = learner._batch_of_fit(Batch(rows, targets, weights), again)
+    train, held_out = learner._split(batch.targets, generator) if learner.early_stopping else (NO_ORDER, NO_ORDER)
+    batch = batch._replace(order=train)
+    state = learner._state.closed() if again else learner._start(params, rows, 1 if classes is None else len(classes))
+    if coef_init is not None or intercept_init is not None:
+        level = state.level_with(batch)[0] if params.level else 0.0
+        state = with_weights(learner, batch, state, coef_init, intercept_init, level)
+    if params.level:  # the mean of all rows (and of those before, with `warm_start`)
+        state = state.writable()
+        state.set_level(*state.level_with(batch))
+    n_skipped = state.count("skipped")
+    learner._begin(X, rows, state, classes)
+    if getattr(learner, "loss_tol", None) is None:
+        learn_in_epochs(learner, batch, params, held_out, generator)
+    else:
+        learn_in_cycles(learner, batch, params, generator)
+    warn_of_skipped(learner, learner._state.count("skipped") - n_skipped)
 
 
 def learn_in_epochs(learner: Any, batch: Batch, params: Any, held_out: np.ndarray, generator: Generator) -> None:

@@ -18,21 +18,21 @@ import numpy as np
 
 from .._compiled import model
 from .._input import validate
-from .._input.compat import not_fitted, random_state, warn_caller
+from .._input.compat import not_fitted, warn_caller
 from .._models.state import NO_ORDER, n_vectors
 from .._models.states import STATES
-from .._registry import AUTO, DTYPES, Params, select
+from .._registry import AUTO, Params, select
 from .._rows import Rows
 from . import saving
 from .estimator import Estimator
-from .fitting import Batch, learn_in_cycles, learn_in_epochs, read_weights_of_fit, with_weights
+from .fitting import Batch, fit, warn_of_skipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import ArrayLike, DTypeLike
 
-    from .._input.types import FloatOrAuto, FloatType, Generator, Matrix, RandomState
+    from .._input.types import FloatType, Matrix
 
     E = TypeVar("E", bound="OnlineLearner")
     T = TypeVar("T")
@@ -44,9 +44,7 @@ NO_COUNTERS = np.zeros(model.N_COUNTERS)
 _ROUNDS = model.COUNTERS["t"]
 _SAME_COLUMNS = "Give rows with the columns of the first call, or start a new model."
 
-#: The beginnings of the warnings of `warn_of_skipped` and `warn_of_unlike_columns`, behind the learner's name.
-SKIPPED = "updates should stay within the range of"
-UNLIKE = "columns of a dense X should be of like sizes"
+UNLIKE = "columns of a dense X should be of like sizes"  # the beginning of a warning, behind the learner's name
 
 
 def exclusive(learn: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, P], T]:
@@ -82,21 +80,7 @@ class OnlineLearner(saving.Describing, Estimator):
     n_iter_: int
     _estimator_type: str
 
-    # Parameters, where a learner has them.
-    fit_intercept: bool
-    intercept_scaling: FloatOrAuto
-    max_iter: int
-    tol: float | None
-    shuffle: bool
-    random_state: RandomState
-    warm_start: bool
-    average: bool | int
-    early_stopping: bool
-    validation_fraction: float
-    n_iter_no_change: int
-    verbose: int
     dtype: FloatType | None
-
     _choice: tuple[tuple[Any, ...], Any]  # the parameters with which the last call learnt, and what they chose
 
     _params_of: ClassVar[Any] = Params.of  # a function from an algorithm and checked values to the parameters of a pass
@@ -109,17 +93,8 @@ class OnlineLearner(saving.Describing, Estimator):
         def _read_targets(self, y: Any, n_rows: int) -> np.ndarray:
             """Return the checked labels or numbers of a call."""
 
-        def _split(self, targets: np.ndarray, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
-            """Return the numbers of the rows to learn from, and of those to hold out for early stopping."""
-
         def _task(self, state: Any) -> str:
             """Return the kernel's name."""
-
-        def _validate(self, rows: Rows, targets: np.ndarray, weights: np.ndarray | None) -> float:
-            """Return the score of the model on held-out rows; higher is better."""
-
-        def _progress(self) -> str:
-            """Return the error so far as text, for the line of an epoch under `verbose`."""
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
@@ -142,20 +117,15 @@ class OnlineLearner(saving.Describing, Estimator):
         return self._params_of(algorithm, values)
 
     def _check_range(self, params: Any, dtype: np.dtype[Any]) -> None:
-        """Check that parameters fit the model's dtype, which depends on X."""
-        who, most = type(self).__name__, (DTYPES[dtype.itemsize][2] / 4) ** 0.5  # (squares of both, and of 1/s, must fit)
-        units = ("scale", params.scale or 1.0, 1.0 / most, most), (
-            "intercept_scaling", max(params.constant, 0.0), 0.0, most / max(params.scale, 1.0))
-        for name, value, least, largest in (*units, *params.limits(dtype)):
-            if not least <= value <= largest:
-                bound = f"at least {least:.2g}" if value < least else f"at most {largest:.2g}"
-                raise ValueError(f"{who}: {name} must fit {dtype}, {bound}, got {name}={value!r}.")
+        """Check that parameters fit the model's dtype, which depends on X, and the present model."""
+        params.check_range(type(self).__name__, dtype)
         if "_state" in self.__dict__ and self._state.can_learn_with(params) and not self._state.stays_in_range(params):
-            values = self.get_params(deep=False)
-            names = [name for name in ("eta0", "delta", "alpha") if name in values]
-            got = " and ".join(f"{name}={values[name]!r}" for name in names) or "others of a member"
+            names = [name for name in ("eta0", "delta", "alpha") if name in self._parameter_names()]
+            got = " and ".join(f"{name}={getattr(self, name)!r}" for name in names) or "others of a member"
             must = " and ".join(names) or "eta0 and delta"
-            raise ValueError(f"{who}: {must} must keep the weights within {dtype}, got {got}. Set them back, or call fit.")
+            raise ValueError(
+                f"{type(self).__name__}: {must} must keep the weights within {dtype}, got {got}. Set them back, or call fit."
+            )
 
     def _is_another_kind(self, params: Any) -> bool:
         """Return True if these parameters ask for a model of another kind than the present one."""
@@ -267,33 +237,7 @@ class OnlineLearner(saving.Describing, Estimator):
         self, X: Matrix, y: Any, sample_weight: ArrayLike | None, coef_init: ArrayLike | None = None,
         intercept_init: ArrayLike | None = None,
     ) -> Self:
-        """Learn in epochs, from scratch or (`warm_start`) from the present model; everything is read before the first write."""
-        who, params = type(self).__name__, self._choose()
-        self._choice = self._parameter_values()(self.__dict__), params
-        self._check_call(X, whole=True)
-        again = self.warm_start and "_state" in self.__dict__ and self._can_go_on() and not self._is_another_kind(params)
-        generator = random_state(who, self.random_state)
-        rows = self._read_rows(X, self._state if again else None)
-        validate.require_samples(who, rows)
-        self._check_range(params, rows.data.dtype)
-        targets, weights = self._read_targets(y, rows.n_rows), read_weights_of_fit(who, sample_weight, rows.n_rows)
-        batch, classes = self._batch_of_fit(Batch(rows, targets, weights), again)
-        train, held_out = self._split(batch.targets, generator) if self.early_stopping else (NO_ORDER, NO_ORDER)
-        batch = batch._replace(order=train)
-        state = self._state.closed() if again else self._start(params, rows, 1 if classes is None else len(classes))
-        if coef_init is not None or intercept_init is not None:
-            level = state.level_with(batch)[0] if params.level else 0.0
-            state = with_weights(self, batch, state, coef_init, intercept_init, level)
-        if params.level:  # the mean of all rows (and of those before, with `warm_start`)
-            state = state.writable()
-            state.set_level(*state.level_with(batch))
-        n_skipped = state.count("skipped")
-        self._begin(X, rows, state, classes)
-        if getattr(self, "loss_tol", None) is None:
-            learn_in_epochs(self, batch, params, held_out, generator)
-        else:
-            learn_in_cycles(self, batch, params, generator)
-        warn_of_skipped(self, self._state.count("skipped") - n_skipped)
+        fit(self, X, y, sample_weight, coef_init, intercept_init)
         return self
 
     def _can_go_on(self) -> bool:
@@ -462,16 +406,6 @@ def check_features(learner: Any, X: Matrix, n_features: int, state: Any = None) 
 def of_classes(numbers: np.ndarray, state: Any) -> np.ndarray:
     """Return a number for each row and vector without those of "none of these"."""
     return np.ascontiguousarray(numbers[:, :-1]) if state.n_none else numbers
-
-
-def warn_of_skipped(learner: Any, n: int) -> None:
-    """Warn of n rows that a call has skipped."""
-    if n > 0:
-        warn_caller(
-            f"{type(learner).__name__}: {SKIPPED} {learner._state.dtype}, got {n:,} row{'s' * (n > 1)} whose updates would leave "
-            "it and were skipped (n_skipped_). Standardise the columns (scikit-learn's StandardScaler) or divide X by a row's "
-            "length; if that does not help, take smaller steps or another learner."
-        )
 
 
 def warn_of_unlike_columns(who: str, table: np.ndarray) -> None:

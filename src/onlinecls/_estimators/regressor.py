@@ -25,6 +25,7 @@ class OnlineRegressor(WithWeights):
 
     _estimator_type = "regressor"
     _flat = True
+    validation_fraction: float
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 

@@ -186,8 +186,7 @@ class CommitteeClassifier(WithProbabilities):
     class_weight: ClassWeight = None
 
     if not TYPE_CHECKING:  # (the base has them as parameters)
-        average = early_stopping = False  # (not parameters, like the next ones)
-        tol, intercept_scaling, multi_class = None, "auto", "ovr"
+        average, early_stopping, tol, intercept_scaling, multi_class = False, False, None, "auto", "ovr"
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 

@@ -420,8 +420,7 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
         tags.classifier_tags.multi_class, tags.input_tags.positive_only = False, not self.signed
         return tags
 
-    if not TYPE_CHECKING:  # (the base has them as parameters)
-        average, early_stopping = False, False
+    early_stopping = False  # (no parameter)
 
     eta0: FloatOrAuto = "auto"
     _: KW_ONLY

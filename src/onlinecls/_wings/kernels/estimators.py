@@ -278,9 +278,9 @@ class _KernelLearner(EpochParameters, OnlineLearner):
     r: float = 0.1
     fit_intercept: bool = True
 
-    if not TYPE_CHECKING:  # (the base has them as parameters)
-        average = early_stopping = False  # (not parameters, where a class does not name them)
-        dtype = np.float64  # (not a parameter: coefficients and kernel values are float64)
+    early_stopping = False  # (no parameter, where a class does not name it)
+    if not TYPE_CHECKING:  # (the base has it as a parameter)
+        dtype = np.float64  # (coefficients and kernel values are float64)
     _has_fast_path = _flat = False
 
     def _params_of(self, algorithm: Algorithm, values: dict) -> Params:

@@ -31,8 +31,7 @@ class OnlineOneClass(EpochParameters, OnlineLearner):
 
     _estimator_type = "outlier_detector"
     _has_fast_path = False
-    if not TYPE_CHECKING:  # (the base has them as parameters)
-        fit_intercept = average = early_stopping = False
+    early_stopping = False  # (no parameter)
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
