@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Explanation", "StreamPipeline", "make_stream_pipeline"]
 
-_NAMES = 100_000  # words kept of a row that is explained
 _OF_LEARNER = "classes_", "coef_", "intercept_", "covariance_", "t_", "n_mistakes_", "n_updates_"
 _OF_FIRST_STEP = "feature_names_in_", "n_features_in_"
 
@@ -174,25 +173,22 @@ class StreamPipeline(Estimator):
             Weights >= 0 of the rows, for the learner and for the steps that take weights.
         """
         with self._own_lock():
-            self._learn(lasting(X), y, sample_weight, {} if classes is None else {"classes": classes})
+            X, learner = lasting(X), self._learner
+            arguments = {**({} if classes is None else {"classes": classes}), **_weights_of(None, sample_weight)}
+            rows, commits = self._rows_to_learn(X, sample_weight)
+
+            def commits_of_rows_learnt() -> Commits:
+                labels = np.zeros(rows.shape[0]) if y is None else np.ravel(y)
+                weights = None if sample_weight is None else np.broadcast_to(np.asarray(sample_weight, np.float64), len(labels))
+                n = rows_learnt(learner, before, labels, weights)
+                if not (n and commits):
+                    return []
+                whole = validate.as_csr(type(self).__name__, X) if issparse(X) and X.format != "csr" else X
+                return self._rows_to_learn(part_of(whole, 0, n), None if weights is None else weights[:n])[1]
+
+            before = n_rounds(learner)
+            learn_together(lambda: learner.partial_fit(rows, y, **arguments), commits, commits_of_rows_learnt)
         return self
-
-    def _learn(self, X: Any, y: Any, sample_weight: Any = None, arguments: dict[str, Any] | None = None) -> None:
-        """Make the learner learn a batch, and the steps the rows of it that the learner has learnt."""
-        learner, arguments = self._learner, {**(arguments or {}), **_weights_of(None, sample_weight)}
-        rows, commits = self._rows_to_learn(X, sample_weight)
-
-        def commits_of_rows_learnt() -> Commits:
-            labels = np.zeros(rows.shape[0]) if y is None else np.ravel(y)
-            weights = None if sample_weight is None else np.broadcast_to(np.asarray(sample_weight, np.float64), len(labels))
-            n = rows_learnt(learner, before, labels, weights)
-            if not (n and commits):
-                return []
-            whole = validate.as_csr(type(self).__name__, X) if issparse(X) and X.format != "csr" else X
-            return self._rows_to_learn(part_of(whole, 0, n), None if weights is None else weights[:n])[1]
-
-        before = n_rounds(learner)
-        learn_together(lambda: learner.partial_fit(rows, y, **arguments), commits, commits_of_rows_learnt)
 
     def _rows_to_learn(self, X: Any, sample_weight: Any) -> tuple[Any, Commits]:
         """Return what the learner is to learn, and functions that make the steps learn the same batch."""
@@ -209,23 +205,20 @@ class StreamPipeline(Estimator):
             *steps, learner = self._parts()
             commits: Commits = []
             for step in steps:
-                if _is_frozen(step) or not hasattr(step, "fit"):
+                if type(step).__name__ == "FrozenEstimator" or not hasattr(step, "fit"):
                     X = step.transform(X)
                     continue
                 after = deepcopy(step)
                 X = after.fit(X, y, **_weights_of(after.fit, sample_weight)).transform(X)
                 commits.append(partial(become, step, after))
             after = deepcopy(learner)
-            after.fit(X, y, **_weights_of(None, sample_weight))
             commits.append(partial(become, learner, after))
-            learn_together(lambda: None, commits, lambda: commits)
+            learn_together(lambda: after.fit(X, y, **_weights_of(None, sample_weight)), commits, list)
         return self
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Learn one row: a dict of a table's row, a text, whatever the first step reads a list of. Returns the pipeline."""
-        with self._own_lock():
-            self._learn([x], [y])
-        return self
+        return self.partial_fit([x], [y])
 
     def merge(self, *others: Any) -> Self:
         """Refuse: learners merge, and `parallel.fit` learns a pipeline from parts."""
@@ -234,53 +227,49 @@ class StreamPipeline(Estimator):
 
     # --- predicting ----------------------------------------------------------------------------------------------------------
 
-    def _ask(self, name: str, X: Any, *more: Any, **arguments: Any) -> Any:
-        """Return what a method of the learner returns for rows, under the lock."""
-        *steps, learner = self._parts()
-        for step in steps:
-            X = step.transform(X)
-        return getattr(learner, name)(X, *more, **arguments)
-
-    def _answer(self, *asked: Any, **arguments: Any) -> Any:
+    def _answer(self, ask: Callable[[Any, Any], Any], X: Any) -> Any:
+        """Return what a function of the learner and of rows behind the steps returns, under the lock."""
         with self._own_lock().waiting():
-            return self._ask(*asked, **arguments)
+            *steps, learner = self._parts()
+            for step in steps:
+                X = step.transform(X)
+            return ask(learner, X)
 
     def predict(self, X: Any, **arguments: Any) -> Any:
         """Return what the learner predicts for rows; arguments are its own (a regressor's `return_std`)."""
-        return self._answer("predict", X, **arguments)
+        return self._answer(lambda learner, rows: learner.predict(rows, **arguments), X)
 
     @available_if(lambda self: self._learner.decision_function)
     def decision_function(self, X: Any, **arguments: Any) -> Any:
         """Return the learner's scores of rows; there only if it has them. Arguments are its own (`return_std`)."""
-        return self._answer("decision_function", X, **arguments)
+        return self._answer(lambda learner, rows: learner.decision_function(rows, **arguments), X)
 
     @available_if(lambda self: self._learner.predict_proba)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the learner's probabilities of rows; there only if it has them (``probability=True``)."""
-        return self._answer("predict_proba", X)
+        return self._answer(lambda learner, rows: learner.predict_proba(rows), X)
 
     @available_if(lambda self: self._learner.predict_log_proba)
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithms of `predict_proba`; there only if the learner has them (``probability=True``)."""
-        return self._answer("predict_log_proba", X)
+        return self._answer(lambda learner, rows: learner.predict_log_proba(rows), X)
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the learner's score on rows: mean accuracy, or R² of a regressor."""
-        return self._answer("score", X, y, **_weights_of(None, sample_weight))
+        return self._answer(lambda learner, rows: learner.score(rows, y, **_weights_of(None, sample_weight)), X)
 
     def predict_one(self, x: Any) -> Any:
         """Return the prediction for one row; before there is a model, None (a regressor's: 0.0)."""
-        with self._own_lock().waiting():
-            if not self.__sklearn_is_fitted__():
-                return 0.0 if self._estimator_type == "regressor" else None
-            return self._ask("predict", [x]).item(0)
+        if not self.__sklearn_is_fitted__():
+            return 0.0 if self._estimator_type == "regressor" else None
+        return self.predict([x]).item(0)
 
     def predict_proba_one(self, x: Any) -> dict[Any, float]:
         """Return the probability of each label for one row; {} before there is a model."""
-        with self._own_lock().waiting():
-            if not self.__sklearn_is_fitted__():
-                return {}
-            return dict(zip(self._learner.classes_.tolist(), self._ask("predict_proba", [x])[0].tolist(), strict=True))
+        if not self.__sklearn_is_fitted__():
+            return {}
+        return self._answer(lambda learner, rows: dict(
+            zip(learner.classes_.tolist(), learner.predict_proba(rows)[0].tolist(), strict=True)), [x])
 
     def explain(self, row: Any, top: int | None = 10) -> Explanation:
         """Return what each feature of a row adds to the score of its prediction: weight times value.
@@ -365,14 +354,9 @@ def _tables_of(step: Any) -> Any:
 
 
 def stays(step: Any) -> bool:
-    """Return True for a transformer that a stream does not change."""
+    """Return True for a transformer that a stream does not change. (A FrozenEstimator shows all methods of what it holds.)"""
     learns = getattr(type(step), "partial_fit", None) is not HashingVectorizer.partial_fit and hasattr(step, "partial_fit")
-    return _is_frozen(step) or not (learns or hasattr(step, "learn_transform"))
-
-
-def _is_frozen(step: Any) -> bool:
-    """Return True for scikit-learn's FrozenEstimator, whose `fit` does nothing. (It shows all methods of what it holds.)"""
-    return type(step).__name__ == "FrozenEstimator"
+    return type(step).__name__ == "FrozenEstimator" or not (learns or hasattr(step, "learn_transform"))
 
 
 def _weights_of(learn: Callable | None, sample_weight: Any) -> dict[str, Any]:
@@ -383,8 +367,7 @@ def _weights_of(learn: Callable | None, sample_weight: Any) -> dict[str, Any]:
 
 def learnt(step: Any, X: Any, sample_weight: Any) -> tuple[Any, Callable[[], None] | None]:
     """Return the rows of a batch that a step is to learn, and a function that makes it learn them; None if there is nothing."""
-    tables = _tables_of(step)
-    if tables is not None and type(step) is tables.TableVectorizer:
+    if (tables := _tables_of(step)) and type(step) is tables.TableVectorizer:
         return tables.planned(step, X, sample_weight)
     if stays(step):
         return step.transform(X), None
@@ -439,8 +422,7 @@ def is_fitted(estimator: Any) -> bool:
 
 def _step_in_file(who: str, step: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Describe a step by what JSON holds, and arrays."""
-    tables = _tables_of(step)
-    if tables is not None and type(step) is tables.TableVectorizer:
+    if (tables := _tables_of(step)) and type(step) is tables.TableVectorizer:
         ignored = {str(k): name for k, name in enumerate(step.ignore)}  # (which a header holds whatever is in it)
         parameters = {**step.get_params(), "ignore": ignored, "dtype": np.dtype(step.dtype).type}
         state, arrays = tables.described(step)
@@ -476,6 +458,8 @@ def linear_of(learner: Any) -> Any:
 
 def _explained(steps: list, learner: Any, row: Any, top: int | None) -> Explanation:
     """Explain what a learner predicts for a row behind steps."""
+    from scipy.sparse import csr_matrix
+
     X: Any = row if issparse(row) else [row]
     names = getattr([*steps, learner][0], "feature_names_in_", None)
     look_up: Callable[[int], tuple] | None = None  # (None: names tells them)
@@ -483,23 +467,20 @@ def _explained(steps: list, learner: Any, row: Any, top: int | None) -> Explanat
         if _tables_of(step) is not None:
             look_up = named_columns(step, X, in_units=step is steps[-1])
         elif isinstance(step, HashingVectorizer):
-            words = FeatureNames(step, _NAMES)
+            words = FeatureNames(step)
             words.transform(X)
             look_up = words.look_up
         elif hasattr(step, "get_feature_names_out"):
-            inner = step.estimator if _is_frozen(step) else step
+            inner = getattr(step, "estimator", step)  # (of a FrozenEstimator)
             if not any(each.__name__ == "OneToOneFeatureMixin" for each in type(inner).__mro__):  # (which keeps columns)
                 names, look_up = step.get_feature_names_out(), None
         X = step.transform(X)
-    rows = X.tocsr() if issparse(X) else np.atleast_2d(np.asarray(X))
-    columns = rows.indices if issparse(rows) else np.flatnonzero(rows[0])
-    values = rows.data if issparse(rows) else rows[0][columns]
+    rows = csr_matrix(X if issparse(X) else np.atleast_2d(X))
     prediction = learner.predict(rows).item(0)
     c = 1 if is_regressor(learner) else np.asarray(learner.classes_).tolist().index(prediction)
     plain = lambda column: (None if names is None else str(names[column]), False, 1)  # noqa: E731
-    found = contributions(learner, c, columns.tolist(), values.tolist(), look_up or plain)
-    features = [each._replace(name=f"column {each.column}") if each.name is None else each for each in found[:top]]
-    return Explanation(prediction, float(sum(each.contribution for each in found)), features)
+    found = contributions(learner, c, rows.indices.tolist(), rows.data.tolist(), look_up or plain)
+    return Explanation(prediction, float(sum(each.contribution for each in found)), found[:top])
 
 
 def named_columns(step: Any, X: Any = None, in_units: bool = True) -> Callable[[int], tuple]:
@@ -508,17 +489,12 @@ def named_columns(step: Any, X: Any = None, in_units: bool = True) -> Callable[[
     from .tables import TableVectorizer, slot_names
 
     names, statistics = slot_names(step), step.statistics_ if in_units else {}
-    hashed: dict[int, tuple] = {}
-    every = TableVectorizer(1, max_values=2**20, ignore=step.ignore)
-    others = sorted({*slot_names(every.fit(X))} - {*names}) if X is not None and step.bits else []
-    for name in others:
-        row = HashingVectorizer(n_features=2**step.bits, norm=None).transform([{name: 1.0}])
-        column, sign = int(row.indices[0]) + step.max_values, float(row.data[0])
-        hashed[column] = (hashed[column][0], True, hashed[column][2]) if column in hashed else (name, False, sign)
-
-    def look_up(column: int) -> tuple:
-        if column >= len(names):
-            return hashed.get(column, (None, False, 1))
-        return names[column], False, 1.0 / (statistics.get(names[column], (0.0, 0.0, 0.0))[2] or 1.0)
-
-    return look_up
+    units = [statistics.get(name, (0.0, 0.0, 0.0))[2] or 1.0 for name in names]
+    found = {k: (name, False, 1.0 / unit) for k, (name, unit) in enumerate(zip(names, units, strict=True))}
+    if X is not None and step.bits:
+        every = TableVectorizer(1, max_values=2**20, ignore=step.ignore).fit(X)
+        others = sorted({*slot_names(every)} - {*names})
+        rows = HashingVectorizer(n_features=2**step.bits, norm=None).transform([{}, *({name: 1.0} for name in others)])
+        for name, column, sign in zip(others, (rows.indices + step.max_values).tolist(), rows.data.tolist(), strict=True):
+            found[column] = (found[column][0], True, found[column][2]) if column in found else (name, False, sign)
+    return lambda column: found.get(column, (None, False, 1))

@@ -51,8 +51,8 @@ class Contribution(NamedTuple):
 
     Attributes
     ----------
-    name : str or None
-        None if it is unknown.
+    name : str
+        "column 7" where it is unknown.
     contribution, weight, value : float
     std : float or None
         As of `Feature`.
@@ -62,7 +62,7 @@ class Contribution(NamedTuple):
         As of `Feature`.
     """
 
-    name: str | None
+    name: str
     contribution: float
     weight: float
     value: float
@@ -190,7 +190,8 @@ def contributions(model: Any, c: int, columns: list, values: list, look_up: Call
     for column, value in zip(columns, values, strict=True):
         name, shared, sign = look_up(column)
         weight, spread = float(weights[column]), None if std is None else float(std[column]) * abs(sign)
-        found.append(Contribution(name, weight * value, weight * sign, value / sign, spread, column, shared))
+        shown = f"column {column}" if name is None else name
+        found.append(Contribution(shown, weight * value, weight * sign, value / sign, spread, column, shared))
     if intercept:
         found.append(Contribution("(intercept)", intercept, intercept, 1.0, None, -1, False))
     return sorted(found, key=lambda each: (-abs(each.contribution), each.column))
