@@ -77,32 +77,25 @@ class ProgressiveDisplay(_Display):
 
     @classmethod
     def from_estimators(
-        cls, estimators: Any, stream: Any, y_clean: Any = None, *, ax: Axes | None = None, every: int | None = None,
+        cls, estimators: Any, stream: Any, y_clean: Any = None, *, ax: Axes | None = None, every: int = 1000,
         classes: Any = None, orders: int | None = None, random_state: Any = 0, **options: Any,
     ) -> Self:
-        """Draw the curves of copies of classifiers on a stream, with the options of `onlinecls.compare` and of `plot`.
-
-        every=None : 200 points of one (X, y).
-        """
-        one = isinstance(stream, tuple) and not isinstance(stream[0], tuple)
-        every = every or (max(len(stream[1]) // 200, 1) if one else 1000)
+        """Draw the curves of copies of classifiers on a stream, with the options of `onlinecls.compare` and of `plot`."""
         found = compare(
             copy.deepcopy(estimators), stream, y_clean, classes=classes, every=every, orders=orders, random_state=random_state)
         return cls.from_results(found.curves, ax=ax, **options)
 
     def plot(self, ax: Axes | None = None, *, log_x: bool = False, log_y: bool = False, **kwargs: Any) -> Self:
         """Draw the curves on these axes, or in a new figure; kwargs are options of matplotlib's `Axes.plot` for every line."""
-        ax = self._draw_on(ax)
-        curves = {}
-        for name, several in self.results.items():
+        ax, highest = self._draw_on(ax), 0.0
+        ranked = sorted(self.results.items(), key=lambda item: np.mean([each.progressive_error for each in item[1]]))
+        for i, (name, several) in enumerate(ranked):
             at = several[0].examples  # (others differ where rows have a weight of 0)
-            curves[name] = several[0], np.array([np.interp(at, each.examples, 100 * each.error) for each in several])
-        ranked = sorted(curves.items(), key=lambda item: item[1][1].mean(axis=0)[-1])
-        for i, (name, (result, errors)) in enumerate(ranked):
-            at, error = result.examples, errors.mean(axis=0)
-            spread = errors.std(axis=0, ddof=1) if len(errors) > 1 else None
+            errors = np.array([np.interp(at, each.examples, 100 * each.error) for each in several])
+            highest = max(highest, errors[:, at >= at[-1] / 50].max())
+            error, spread = errors.mean(axis=0), errors.std(axis=0, ddof=1) if len(errors) > 1 else None
             label = f"{name}  {error[-1]:.3g}" + ("" if spread is None else f" ± {spread[-1]:.2g}")
-            label += " %" if result.by_row else " % (by batch)"
+            label += " %" if several[0].by_row else " % (by batch)"
             style = {"color": f"C{i % 10}", "linestyle": ("-", "--", ":", "-.")[i // 10 % 4], "linewidth": 1.6, "label": label}
             (self.lines_[name],) = ax.plot(at, error, **{**style, **kwargs})
             if spread is not None:
@@ -112,8 +105,7 @@ class ProgressiveDisplay(_Display):
         ax.grid(alpha=0.3)
         ax.legend(fontsize="small")
         if not log_y:  # the first points, after a handful of rows, would flatten the rest
-            settled = [errors[:, each.examples >= each.examples[-1] / 50].max() for each, errors in curves.values()]
-            ax.set_ylim(0, 1.05 * float(max(settled)) or 1)
+            ax.set_ylim(0, 1.05 * highest or 1)
         return self
 
 

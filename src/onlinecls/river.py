@@ -11,9 +11,7 @@ Accuracy: 89.35%
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any
-
-import numpy as np
+from typing import Any, cast
 
 try:
     from river import base
@@ -53,17 +51,14 @@ class _Model:
         The copy, as it has learnt so far: its `coef_`, `explain`, `save`, `set_params` and so on.
     """
 
-    _kind: str
-    _tried: tuple  # by river's checks
-    learnt: Any
+    _kind, _nothing, _tried = "", cast("Any", None), cast("Any", ())  # _nothing : a prediction before a row; _tried : by river
 
     @classmethod
     def _unit_test_params(cls) -> Any:
         yield from ({"model": model} for model in cls._tried)
 
     def __init__(self, model: Any) -> None:
-        learner = model[-1] if isinstance(model, StreamPipeline) else model
-        if not isinstance(model, Estimator) or kind_of(learner) != self._kind:
+        if not isinstance(model, Estimator) or kind_of(model) != self._kind:
             needed = f"a {self._kind} of onlinecls, or a StreamPipeline with one at its end"
             raise TypeError(f"{type(self).__name__}: model must be {needed}, got {validate.brief(model)}.")
         self.model, self.learnt = model, deepcopy(model)
@@ -80,6 +75,9 @@ class _Model:
             raise ValueError(f"{type(self).__name__}: a row must be {needed} ({error})") from None
 
     def _found(self, method: str, rows: Any) -> Any:
+        """Return what a method of the model tells of rows, None before one is learnt."""
+        if not hasattr(self.learnt, method):
+            raise NotImplementedError(f"{type(self).__name__}: needs a learner with probability=True, got {self.model}.")
         return getattr(self.learnt, method)(self._read(rows)) if is_fitted(self.learnt) else None
 
     def learn_one(self, x: dict[Any, Any], y: Any, w: float = 1.0) -> None:
@@ -88,42 +86,35 @@ class _Model:
 
     def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
         """Learn the rows of a data frame, or of what the first step of a pipeline reads, with weights or one weight of all."""
-        y = np.asarray(y)
-        self.learnt.partial_fit(self._read(X), y, sample_weight=np.full(len(y), w) if np.ndim(w) == 0 else w)
+        self.learnt.partial_fit(self._read(X), y, sample_weight=w)
 
     def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
         """Return the prediction for a row; before one is learnt None (a regressor's: 0.0). kwargs : ignored, as in river."""
         found = self._found("predict", [x])
-        return found.item(0) if found is not None else 0.0 if self._kind == "regressor" else None
+        return self._nothing if found is None else found.item(0)
 
     def predict_many(self, X: Any) -> Any:
         """Return what `predict_one` returns for each row of a batch, as a series of the data frame's kind with its index."""
         frame, found = into_frame(X if hasattr(X, "columns") else X.to_frame()), self._found("predict", X)
-        nothing = [0.0 if self._kind == "regressor" else None] * len(frame)
-        return to_native_series(nothing if found is None else found, name=None, like=frame)
+        return to_native_series([self._nothing] * len(frame) if found is None else found, name=None, like=frame)
 
 
 class Classifier(_Model, base.MiniBatchClassifier):
     __doc__, _kind, _multiclass = f"A classifier in river. {_Model.__doc__}", "classifier", True
-
     _tried = AROWClassifier(), make_stream_pipeline(TableVectorizer(), AROWClassifier(probability=True))
-
-    def _probabilities(self, rows: Any) -> dict[Any, Any]:
-        """Return the probabilities of each label."""
-        if not hasattr(self.learnt, "predict_proba"):
-            raise NotImplementedError(f"{type(self).__name__}: needs a learner with probability=True, got {self.model}.")
-        found = self._found("predict_proba", rows)
-        return {} if found is None else dict(zip(self.learnt.classes_.tolist(), found.T, strict=True))
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
         """Return the probability of each label for a row ({} before one is learnt), of a learner with ``probability=True``."""
-        return {label: each.item(0) for label, each in self._probabilities([x]).items()}
+        found = self._found("predict_proba", [x])
+        return {} if found is None else dict(zip(self.learnt.classes_.tolist(), found[0].tolist(), strict=True))
 
     def predict_proba_many(self, X: Any) -> Any:
         """Return the probabilities of the labels for each row of a batch, as a data frame of its kind with a column a label."""
-        return to_native_frame(self._probabilities(X), like=into_frame(X if hasattr(X, "columns") else X.to_frame()))
+        found = self._found("predict_proba", X)
+        columns = {} if found is None else dict(zip(self.learnt.classes_.tolist(), found.T, strict=True))
+        return to_native_frame(columns, like=into_frame(X if hasattr(X, "columns") else X.to_frame()))
 
 
 class Regressor(_Model, base.MiniBatchRegressor):
-    __doc__, _kind = f"A regressor in river. {_Model.__doc__}", "regressor"
+    __doc__, _kind, _nothing = f"A regressor in river. {_Model.__doc__}", "regressor", 0.0
     _tried = AROWRegressor(), make_stream_pipeline(TableVectorizer(), AROWRegressor())
