@@ -61,7 +61,7 @@ class _Model:
         if not isinstance(model, Estimator) or kind_of(model) != self._kind:
             needed = f"a {self._kind} of onlinecls, or a StreamPipeline with one at its end"
             raise TypeError(f"{type(self).__name__}: model must be {needed}, got {validate.brief(model)}.")
-        self.model, self.learnt = model, deepcopy(model)
+        self.model, self.learnt = model, cast("Any", deepcopy(model))
 
     def _read(self, rows: Any) -> Any:
         """Return rows, a data frame or a list of dicts, as the model takes them."""
