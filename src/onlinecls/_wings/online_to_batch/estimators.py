@@ -38,18 +38,6 @@ class _Snapshot(NamedTuple):
     trials: int = 0
 
 
-def average_of_predictors(learner: Any) -> Any:
-    """Return a copy of a learner with average=True whose average is over the weights that predicted rows, w_1 .. w_T, instead of
-    w_2 .. w_{T+1}."""
-    found = copy(learner)
-    state, everything = found._state, slice(None)
-    first = type(state)(state.n_features, len(state.counts), state.dtype, state.params)
-    last = state.sharing(correction=np.empty(0)).weights_of(state.params, everything).astype(np.float64)
-    less = np.pad((last - first.weights_of(state.params, everything)).T, ((0, 0), (0, state.n_none)))  # (it does not predict)
-    found._state = state.sharing(correction=state.correction + less.reshape(-1), sparse_coef=None)
-    return found
-
-
 @dataclass(eq=False, repr=False)
 class OnlineToBatch(Estimator):
     """Turn an online learner into one fixed predictor: the average of its hypotheses, or the one that validation chooses.
@@ -134,26 +122,26 @@ class OnlineToBatch(Estimator):
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
-    def _read(self, X: Matrix, y: Any, sample_weight: Any, whole: bool) -> tuple[Rows, np.ndarray, np.ndarray]:
-        """Check the parameters, and read a batch. whole : True for all rows of a `fit`."""
+    def _read(self, X: Matrix, y: Any, sample_weight: Any, read_weights: Any) -> tuple[Rows, np.ndarray, np.ndarray]:
+        """Check the parameters, and read a batch."""
         who = type(self).__name__
         self._check_parameters()
         rows = validate.read_rows(who, X, None)
         y = (validate.read_labels if self._estimator_type == "classifier" else validate.read_targets)(who, y, rows.n_rows)
-        if whole:
-            validate.require_samples(who, rows)
-        weights = (read_weights_of_fit if whole else validate.read_weights)(who, sample_weight, rows.n_rows)
+        weights = read_weights(who, sample_weight, rows.n_rows)
         return rows, y, weights if len(weights) else np.ones(rows.n_rows)
 
-    def _new_learner(self) -> Any:
+    def _begin(self, X: Matrix, rows: Rows, y: np.ndarray, weights: np.ndarray, **classes: Any) -> None:
+        """Begin with a new learner, which checks rows and labels before anything is written."""
         learner = type(self.estimator)(**deepcopy(self.estimator.get_params(deep=False)))
-        return learner.set_params(average=True) if self.method == "average" else learner
-
-    def _begin(self, X: Matrix, rows: Rows, learner: Any) -> None:
-        self.estimator_, self._method, self.n_rows_, self.n_iter_ = learner, self.method, 0, 1
-        self._hypotheses: list[_Snapshot] = []  # (replaced, never changed: other threads read it)
-        self._largest = float(self._estimator_type == "classifier")  # error on a held-out row
-        take_features(self, X, rows.n_features)
+        if self.method == "average":
+            learner.set_params(average=True)
+        learner.partial_fit(rows, y, sample_weight=0.0 * weights, **classes)
+        if classes or weights.any():  # (rows of weight 0 alone make no model)
+            self.estimator_, self._method, self.n_rows_, self.n_iter_ = learner, self.method, 0, 1
+            self._hypotheses: list[_Snapshot] = []  # (replaced, never changed: other threads read it)
+            self._largest = float(self._estimator_type == "classifier")  # error on a held-out row
+            take_features(self, X, rows.n_features)
 
     def _held_out(self, weights: np.ndarray) -> np.ndarray:
         """Return True for each row of a batch that is not to be learnt."""
@@ -200,24 +188,22 @@ class OnlineToBatch(Estimator):
         Any split of a stream gives the same model. A row of weight 0 changes nothing, not even a row number. Returns self.
         """
         with self._own_lock(), np.errstate(under="ignore"):  # (errors come before a write, or leave a whole number of rows)
-            who, first = type(self).__name__, "estimator_" not in self.__dict__
-            rows, y, weights = self._read(X, y, sample_weight, whole=False)
-            if classes is not None and self._estimator_type == "regressor":
+            who, named = type(self).__name__, {} if classes is None else {"classes": classes}
+            rows, y, weights = self._read(X, y, sample_weight, validate.read_weights)
+            if named and self._estimator_type == "regressor":
                 raise ValueError(f"{who}: classes must be None for a regressor, got classes={classes!r}.")
-            if not first and self.method != self._method:
+            if "estimator_" not in self.__dict__:
+                self._begin(X, rows, y, weights, **named)
+            elif self.method != self._method:
                 raise ValueError(
                     f"{who}: partial_fit must go on with the method it began with, {self._method!r}, got method={self.method!r}. "
                     "Call fit, or start with clone(estimator)."
                 )
-            if not first:
+            else:
                 check_features(self, X, rows.n_features)
-            learner, named = self._new_learner() if first else self.estimator_, {} if classes is None else {"classes": classes}
-            learner.partial_fit(rows, y, sample_weight=0.0 * weights, **named)  # (which checks all)
-            if first and classes is None and not weights.any():
-                return self  # (rows of weight 0 alone make no model)
-            if first:
-                self._begin(X, rows, learner)
-            self._learn(rows, y, weights, self._held_out(weights))
+                self.estimator_.partial_fit(rows, y, sample_weight=0.0 * weights, **named)  # (which checks all)
+            if "estimator_" in self.__dict__:
+                self._learn(rows, y, weights, self._held_out(weights))
             return self
 
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -226,12 +212,13 @@ class OnlineToBatch(Estimator):
         With "validation" the same rows are held out in each pass.
         """
         with self._own_lock(), np.errstate(under="ignore"):  # (errors come before a write, or leave a whole number of rows)
-            rows, y, weights = self._read(X, y, sample_weight, whole=True)
-            named = {"classes": classes_of_fit(type(self).__name__, y)} if self._estimator_type == "classifier" else {}
-            generator, learner = random_state(type(self).__name__, self.random_state), self._new_learner()
+            who = type(self).__name__
+            rows, y, weights = self._read(X, y, sample_weight, read_weights_of_fit)
+            validate.require_samples(who, rows)
+            named = {"classes": classes_of_fit(who, y)} if self._estimator_type == "classifier" else {}
+            generator = random_state(who, self.random_state)
             generator.bytes(4)  # (the orders of rows are those behind them)
-            learner.partial_fit(rows, y, sample_weight=0.0 * weights, **named)
-            self._begin(X, rows, learner)
+            self._begin(X, rows, y, weights, **named)
             held_out = self._held_out(weights)
             for _ in range(self.max_iter):
                 at = generator.permutation(len(y)) if self.shuffle else np.arange(len(y))
@@ -255,9 +242,16 @@ class OnlineToBatch(Estimator):
 
     @property
     def chosen_(self) -> Any:
-        """The hypothesis that predicts."""
-        best = self._best()
-        return average_of_predictors(best) if self._method == "average" else best
+        """The hypothesis that predicts: of "average" a copy that averages the weights that predicted rows, w_1 .. w_T."""
+        found = self._best()
+        if self._method == "average":
+            found, everything = copy(found), slice(None)
+            state = found._state
+            first = type(state)(state.n_features, len(state.counts), state.dtype, state.params)
+            last = state.sharing(correction=np.empty(0)).weights_of(state.params, everything).astype(np.float64)
+            less = np.pad((last - first.weights_of(state.params, everything)).T, ((0, 0), (0, state.n_none)))  # (predicts not)
+            found._state = state.sharing(correction=state.correction + less.reshape(-1), sparse_coef=None)
+        return found
 
     @property
     def classes_(self) -> NDArray[Any]:
