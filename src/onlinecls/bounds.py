@@ -183,8 +183,6 @@ def follow(learner: Any, X: Any, y: Any = None, n_classes: int | None = None) ->
     _require(WHO, learner, {"multi_class": "crammer_singer"} if k > 1 else {})
     rows = validate.read_rows(WHO, X.toarray() if issparse(X) and (full or k > 1 or not signed) else X, np.float64)
     X = rows.array()
-    if values["scale"] != 1.0:
-        X = X / _scale_told(values["scale"], X)
     n, d = X.shape
     name, place, named = "decision_function", "coef_", {"classes": [-1.0, 1.0] if k == 1 else range(k)} if signed else {}
     if signed:
@@ -193,6 +191,9 @@ def follow(learner: Any, X: Any, y: Any = None, n_classes: int | None = None) ->
         y, name = validate.read_targets(WHO, y, n), "predict"
     else:
         y, name, place = np.ones(n), "score_samples", "center_"
+    if values["scale"] != 1.0:
+        told = copy.deepcopy(learner).partial_fit(X, y, **named).scale_
+        X = X / (told if told > 0.0 else 1.0)  # (NaN: no row tells it)
     walker.partial_fit(X[:0], y[:0], **named)
     score, second_order, theta = getattr(walker, name), k == 1 and hasattr(type(walker), "covariance_"), np.zeros(d)
     scores, lengths = np.zeros((n, k) if k > 1 else n), np.zeros(n + 1)
@@ -221,13 +222,6 @@ def follow(learner: Any, X: Any, y: Any = None, n_classes: int | None = None) ->
     return Course(walker, X, y, scores, lengths, updated > 0.0, chi, lookahead, spread, forgotten, sigma)
 
 
-def _scale_told(scale: Any, X: Any) -> float:
-    """Return s of a learner with this `scale`, as the first rows tell it."""
-    one = estimator_class("Perceptron")(scale=scale, fit_intercept=False)
-    found = one.partial_fit(X, np.arange(X.shape[0]) % 2, [0, 1]).scale_
-    return found if found > 0.0 else 1.0
-
-
 @np.errstate(all="ignore")
 def certify(course: Course, u: ArrayLike) -> Certificate:
     """Compute both sides of a learner's first theorem along its course, after every row or at 200 places of a longer one.
@@ -253,8 +247,7 @@ def certify(course: Course, u: ArrayLike) -> Certificate:
     bound, rows = globals()[names[0]], np.unique(np.linspace(1, n, min(n, 200)).round().astype(int))
     sides = np.array([[bound(course.until(t), one) for one in U] for t in rows]).reshape(len(rows), len(U), 2)
     left = sides[..., 1] - sides[..., 0]
-    least = left.min(axis=1, keepdims=True)
-    best = (left <= least + 1e-9 * abs(least)).argmax(axis=1)  # (of equal ones the first)
+    best = left.argmin(axis=1)
     paid, allowed = sides[np.arange(len(rows)), best].T
     return Certificate(bound.title, rows, paid, allowed, U[best[-1] if len(rows) else 0])
 

@@ -143,8 +143,6 @@ cdef bint step_ball(Weights* w, const Round* r, Stats* s, PassContext* context, 
     context.counters.max_abs_weight += tau * farthest
     for j in range(n):
         state[2 * j + 1] += <floating>(tau * w.way[j])
-        if state[2 * j + 1] == 0.0:         # (the power of a signed θ of 0 is not computed)
-            state[2 * j] = 0.0
     start_centre(state, w)
     return True
 

@@ -92,6 +92,8 @@ cdef void compute_once(floating[::1] state, Simplex* s, double factor) noexcept 
                 continue
             places[n], theta[n] = at, <floating>(state[at + s.k] * factor)
             is_zero = s.is_signed & (state[at + s.k] == 0.0)
+            if is_zero & (state[at] != 0.0):
+                state[at] = 0.0
             n_zeros += is_zero
             n += not is_zero            # (branch-free: unpredictable)
             if n == BATCH:
@@ -193,10 +195,6 @@ cdef bint step_group(floating[::1] state, Simplex* s, const GatheredRow* row, co
             for j in range(row.n):
                 at = row.places[j] + vectors[i]
                 state[at + s.k] = all_theta[2 * i * row.capacity + j]
-                if s.is_signed and state[at + s.k] == 0.0:      # (`compute_once` leaves it out)
-                    if s.correction != NULL:
-                        correction_at(s, at)[0] -= group.ages * state[at]
-                    state[at] = 0.0
         compute_powers(state, s, 1.0)
         return True
     for i in range(n):
