@@ -15,8 +15,6 @@ from copy import deepcopy
 from functools import partial
 from typing import Any, TypeVar
 
-import numpy as np
-
 from . import streams
 from ._estimators.merging import check_merges, merge
 from ._estimators.saving import load
@@ -86,10 +84,8 @@ def fit(
     given: Any = estimator
     *steps, learner = (step for _, step in given.steps) if isinstance(given, StreamPipeline) else (given,)
     if len(steps) > 1 or not all(isinstance(step, TableVectorizer | HashingVectorizer) for step in steps):
-        raise ValueError(
-            f"{_WHO}: a pipeline must have one step before its learner, a TableVectorizer or a HashingVectorizer, got {steps!r}. "
-            "Transform the parts by functions of your own, and give the learner."
-        )
+        needed = "one step before its learner, a TableVectorizer or a HashingVectorizer"
+        raise ValueError(f"{_WHO}: a pipeline must have {needed}, got {steps!r}. Transform the parts by functions of your own.")
     check_merges(learner)
     step, how = _fresh(steps[0]) if steps else None, dict(reading or {})
     how = {"vectorizer": step, **how} if isinstance(step, HashingVectorizer) else how
@@ -159,7 +155,7 @@ def _partitions(parts: Any) -> list[Any]:
     import dask
 
     columns = [  # (of arrays: blocks of whole rows)
-        np.ravel(part.rechunk({axis: -1 for axis in range(1, part.ndim)}).to_delayed()).tolist()
+        part.rechunk({axis: -1 for axis in range(1, part.ndim)}).to_delayed().ravel().tolist()
         if hasattr(part, "rechunk") else part.to_delayed() for part in (parts if isinstance(parts, tuple) else (parts,))
     ]
     if len({*map(len, columns)}) > 1:
@@ -245,10 +241,10 @@ def _file_of(model: Any) -> bytes:
 def _merged(files: Iterable[tuple[str, bytes]]) -> Any:
     """Return the merge of models from the bytes of their files, in order; None if all are empty."""
     found = None
-    for name, data in files:
-        model = load(io.BytesIO(data)) if len(data) else None
+    for name, data in (each for each in files if len(each[1])):
         try:
-            found = model if found is None else found if model is None else merge([found, model])
+            model = load(io.BytesIO(data))
+            found = model if found is None else merge([found, model])
         except ValueError as error:
             raise ValueError(f"{_WHO}: {name} must merge with those before it, got {error}") from None
     return found
