@@ -6,6 +6,7 @@ from cython cimport critical_section
 from libc.math cimport INFINITY, exp, log1p
 from libc.stdint cimport int32_t, int64_t
 
+from math import prod
 from sys import modules
 
 import numpy as np
@@ -44,6 +45,20 @@ TYPES = {"i": (int, np.int64), "u": (int, np.uint64), "f": (float, np.float64), 
 
 cdef enum:
     FEW = 1024              # most rows of a small call
+
+
+def n_vectors(n_classes):
+    """Return the number of vectors of weights for this number of classes: two classes share one."""
+    return n_classes if n_classes > 2 else 1
+
+
+def laid_out(arrays, sizes, dtype):
+    """Return {name: (shape, dtype)} of these arrays. dtype : the model's."""
+    found = {}
+    for name, array in arrays.items():
+        shape = tuple([sizes.get(axis, axis) for axis in array.axes])
+        found[name] = (prod(shape),) if array.is_flat else shape, np.dtype(dtype) if array.dtype is None else array.dtype
+    return found
 
 
 def best_of(const double[:, ::1] scores):
@@ -171,7 +186,7 @@ cdef checked_numbers(given, Py_ssize_t n, double least):
 
 
 cdef class Model:
-    """The arrays that learning changes, as the training loops see them. A state (_models/state.py) starts and grows them.
+    """The arrays that learning changes, as the training loops see them. A state (_models/state.py) declares and grows them.
 
     values : flat array, a run of (first slots, second slots) of all vectors for each feature, the constant feature last.
     sigma : full covariances, (vectors, n_features + 1, n_features + 1); or empty. correction : see rounds.pxd, or empty.
@@ -181,6 +196,67 @@ cdef class Model:
     columns : the estimator's feature_names_in_ and the columns of a data frame found to equal them; or None.
     sparse_coef : the weights as a CSR matrix, from `sparsify` to the next row; or None.
     """
+
+    # --- the arrays, by what a class declares of them (_models/state.py) -------------------------------------------------------
+
+    def __init__(self, n_features, n_classes, dtype, params):
+        self.n_features, self.n_columns, self.variance, self.params = n_features, n_vectors(n_classes), params.variance, params
+        for name, (shape, of) in laid_out(self.ARRAYS, self.sizes(n_features, n_classes, params), dtype).items():
+            setattr(self, name, self._fresh(name, shape, of))
+        self._refresh(self.values.reshape(n_features + 1, -1, self.n_columns))
+
+    @classmethod
+    def sizes(cls, n_features, n_classes, params, n_none=0, n_groups=1):
+        """Return the lengths of the axes that the arrays' declarations name.
+
+        n_none : 1 with "none of these". n_groups : groups of vectors that share numbers (`WithGroups`).
+        """
+        return {
+            "features": n_features + 1, "slots": len(cls.SLOTS), "vectors": n_vectors(n_classes) + n_none, "classes": n_classes,
+            "groups": n_groups, "fields": len(cls.FIELDS), "averages": int(params.average_from >= 0),
+            "calibrated": int(params.probability),
+        }
+
+    @classmethod
+    def n_bytes(cls, params, n_features, n_classes, dtype):
+        """Return the size of the arrays of a new model."""
+        layout = laid_out(cls.ARRAYS, cls.sizes(n_features, n_classes, params), dtype)
+        return sum([prod(shape) * of.itemsize for shape, of in layout.values()])
+
+    def _fresh(self, name, shape, dtype):
+        """Return an array of new vectors, but for slots that `_refresh` sets."""
+        found, fresh = np.zeros(shape, dtype), self.ARRAYS[name].fresh
+        if fresh != 0.0:
+            found[...] = fresh
+        return found
+
+    def _refresh(self, slots):
+        """Set the slots, (features, slots, vectors), of vectors that start from nothing, in an array of zeros; return it."""
+        for at, slot in enumerate(self.SLOTS):
+            if slot.fresh != 0.0:       # (untouched memory takes neither time nor room)
+                slots[:, at] = self.declared(slot.fresh)
+        return slots
+
+    def declared(self, number):
+        """Return a number of a declaration, which may be the name of an attribute."""
+        return getattr(self, number) if isinstance(number, str) else number
+
+    def parts(self):
+        """Return the scalars and arrays by name."""
+        return {name: getattr(self, name) for name in (*self.SCALARS, *self.ARRAYS)}
+
+    def arrays(self):
+        """Return the arrays that learning changes."""
+        return [part for part in self.parts().values() if isinstance(part, np.ndarray)]
+
+    def writable(self):
+        """Return this model, or a copy if some of its arrays are read-only (memory-mapped by joblib, say)."""
+        return self if all([is_writable(array) for array in self.arrays()]) else self.copy()
+
+    def count(self, name):
+        return int(self.counters[COUNTERS[name]])
+
+    # --- learning ---------------------------------------------------------------------------------------------------------------
 
     cdef int bind(self) except -1:
         """Convert the parameters to the C struct that the loops read, if they have changed."""

@@ -285,7 +285,8 @@ def _of_one_type(who: str, name: str, y: np.ndarray) -> np.ndarray:
 
 def read_targets(who: str, y, n_rows: int) -> np.ndarray:
     """Return y as a 1-D array of n_rows finite float64 numbers, copied only if necessary."""
-    array = np.empty(()) if y is None or issparse(y) else read_numbers(f"{who}: y", y)
+    is_none = y is None or (type(y) is not np.ndarray and issparse(y))
+    array = np.empty(()) if is_none else read_numbers(f"{who}: y", y)
     if array.shape != (n_rows,):
         array = _one_a_row(who, y, array, n_rows, "numbers")
     if not (good := np.isfinite(array)).all():

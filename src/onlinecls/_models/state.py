@@ -9,19 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copyreg import __newobj__
-from math import inf, prod
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from math import inf
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from .._compiled import model
+from .._compiled.model import laid_out as laid_out
+from .._compiled.model import n_vectors as n_vectors
 from .._files import require, require_layout
 from .._input.validate import FLOATS
-
-if TYPE_CHECKING:
-    from numpy.typing import DTypeLike
-
 
 FLOAT64 = np.dtype(np.float64)
 NO_ORDER = np.empty(0, np.int64)
@@ -60,23 +57,9 @@ class Slot(NamedTuple):
     merge: str | None = "mean"
 
 
-def n_vectors(n_classes: int) -> int:
-    """Return the number of vectors of weights for this number of classes: two classes share one."""
-    return n_classes if n_classes > 2 else 1
-
-
 def read_only(array: np.ndarray) -> np.ndarray:
     array.flags.writeable = False
     return array
-
-
-def laid_out(arrays: Mapping[str, Array], sizes: Mapping[str, int], dtype: Any) -> dict:
-    """Return {name: (shape, dtype)} of these arrays. dtype : the model's."""
-    found = {}
-    for name, array in arrays.items():
-        shape = tuple(map(sizes.get, array.axes, array.axes))
-        found[name] = (prod(shape),) if array.is_flat else shape, np.dtype(dtype) if array.dtype is None else array.dtype
-    return found
 
 
 def moved(old: np.ndarray, fresh: np.ndarray, axis: int, source: list[int]) -> np.ndarray:
@@ -140,21 +123,6 @@ class State(model.Model):
     given: Mapping[str, Any] = {}
     chosen: Any = None
 
-    def __init__(self, n_features: int, n_classes: int, dtype, params: Any):
-        self.n_features, self.n_columns, self.variance, self.params = n_features, n_vectors(n_classes), params.variance, params
-        sizes = self.sizes(n_features, n_classes, params)
-        for name, (shape, of) in laid_out(self.ARRAYS, sizes, dtype).items():
-            setattr(self, name, self._fresh(name, shape, of))
-        self._refresh(self.values.reshape(n_features + 1, -1, self.n_columns))
-
-    def parts(self) -> dict:
-        names = (*self.SCALARS, *self.ARRAYS)
-        return dict(zip(names, attrgetter(*names)(self), strict=True))
-
-    def arrays(self) -> list[np.ndarray]:
-        """Return the arrays that learning changes."""
-        return [part for part in self.parts().values() if isinstance(part, np.ndarray)]
-
     def in_file(self) -> dict:
         """Return the parts for a file: arrays, and values that JSON can hold."""
         return self.compact().parts()
@@ -184,45 +152,6 @@ class State(model.Model):
     def copy(self) -> Self:
         compact = self.compact()
         return compact.sharing(**{name: part.copy() for name, part in compact.parts().items() if isinstance(part, np.ndarray)})
-
-    def writable(self) -> Self:
-        """Return this model, or a copy if some of its arrays are read-only (memory-mapped by joblib, say)."""
-        return self if all(array.flags.writeable for array in self.arrays()) else self.copy()
-
-    def count(self, name: str) -> int:
-        return int(self.counters[self.COUNTERS[name]])
-
-    @classmethod
-    def sizes(cls, n_features: int, n_classes: int, params: Any, n_none: int = 0, n_groups: int = 1) -> dict[str, int]:
-        """Return the lengths of the axes that the arrays' declarations name.
-
-        n_none : 1 with "none of these". n_groups : groups of vectors that share numbers (`WithGroups`).
-        """
-        k = n_vectors(n_classes) + n_none
-        return {
-            "features": n_features + 1, "slots": len(cls.SLOTS), "vectors": k, "classes": n_classes, "groups": n_groups,
-            "fields": len(cls.FIELDS), "averages": int(params.average_from >= 0), "calibrated": int(params.probability),
-        }
-
-    @classmethod
-    def n_bytes(cls, params: Any, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
-        """Return the size of the arrays of a new model."""
-        layout = laid_out(cls.ARRAYS, cls.sizes(n_features, n_classes, params), np.dtype(dtype))
-        return sum(prod(shape) * of.itemsize for shape, of in layout.values())
-
-    def _fresh(self, name: str, shape: tuple, dtype: Any) -> np.ndarray:
-        """Return an array of new vectors, but for slots that `_refresh` sets."""
-        found, fresh = np.zeros(shape, dtype), self.ARRAYS[name].fresh
-        if fresh != 0.0:
-            found[...] = fresh
-        return found
-
-    def _refresh(self, slots: np.ndarray) -> np.ndarray:
-        """Set the slots, (features, slots, vectors), of vectors that start from nothing, in an array of zeros; return it."""
-        for at, slot in enumerate(self.SLOTS):
-            if slot.fresh != 0.0:  # (untouched memory takes neither time nor room)
-                slots[:, at] = self.bound(slot.fresh)
-        return slots
 
     @property
     def largest(self) -> float:
@@ -583,13 +512,9 @@ class State(model.Model):
             beyond = self._problem_of_values(counters)
         return "a level or a scale that no rows tell" if np.abs(signed).max() > 1e150 else beyond
 
-    def bound(self, number: float | str) -> float:
-        """Return a number of a declaration, which may be the name of an attribute."""
-        return getattr(self, number) if isinstance(number, str) else number
-
     def _within(self, numbers: np.ndarray, declared: Array | Slot) -> bool:
         """Return True if these finite numbers are in their range."""
-        least, most = self.bound(declared.least), self.bound(declared.most)
+        least, most = self.declared(declared.least), self.declared(declared.most)
         return not numbers.size or bool(least <= float(numbers.min()) and float(numbers.max()) <= most)
 
     def _problem_of_values(self, counters: dict) -> str:
