@@ -372,16 +372,18 @@ def test_batches_do_not_depend_on_where_blocks_end(format, text):
 
 
 def outcome_of(path, format, **options):
-    """All rows that are given out, as bytes; what was skipped; the error."""
-    found, error = [], None
+    """All rows that are given out, as bytes; what was skipped, and where; the error."""
+    found, gaps, error = [], [], None
     with read(path, format, **options) as stream:
         try:
-            found += stream
+            for batch in stream:
+                found.append(batch)
+                gaps += stream.gaps
         except ValueError as refused:
             error = str(refused)
     rows = sp.vstack([sp.csr_matrix((0, 2**20)), *(batch.X for batch in found)]).tocsr()
     rest = [value for at in (1, 2) for batch in found if batch[at] is not None for value in batch[at].tolist()]
-    return rows.data.tobytes(), rows.indices.tolist(), rows.indptr.tolist(), rest, stream.n_skipped, stream.skipped, error
+    return rows.data.tobytes(), rows.indices.tolist(), rows.indptr.tolist(), rest, gaps, stream.n_skipped, stream.skipped, error
 
 
 @FORMATS
@@ -407,6 +409,20 @@ def test_empty_files_line_ends_and_byte_order_marks_are_read(format):
         text.rstrip(), text.replace(b"\n", b"\r\n"), b"\xef\xbb\xbf" + text, b"\n\n" + text + b"\n", text.rstrip() + b"\r",
     ):
         same(whole(data, format), whole(text, format))
+
+
+@pytest.mark.parametrize("format", [*GOOD, "fasttext"])
+def test_a_large_block_is_parsed_by_two_threads_as_by_one(format, tmp_path):
+    """With malformed and empty lines in both halves."""
+    line = {"svmlight": "{} {}:1", "vw": "{} | w{}", "tsv": "{}\tw{} and more", "fasttext": "__label__{} w{}"}[format]
+    lines = [line.format(k % 7, k) if k % 9973 else ("bad:" if k % 3 else "") for k in range(100_000)]
+    path = tmp_path / "a"
+    path.write_text("\n".join(lines), newline="\n")
+    for on_error in ("skip", "raise"):
+        for labels in ("auto", None):
+            found = [outcome_of(path, format, on_error=on_error, labels=labels, prefetch=prefetch) for prefetch in (True, False)]
+            assert found[0] == found[1]
+            assert (found[0][-1] is None) == (on_error == "skip" or (labels is None and format in ("tsv", "fasttext")))
 
 
 def test_a_batch_of_long_rows_ends_early():

@@ -2,80 +2,110 @@
 
 from __future__ import annotations
 
-from ._errors import HINTS, MalformedLineError, excerpt
-from ._lines import BEHIND, BLANK, REPEATED
+from contextlib import suppress
+from functools import partial
+from queue import SimpleQueue
+
+from ._errors import MalformedLineError, excerpt
+from ._lines import BEHIND, BLANK
 
 BOM = b"\xef\xbb\xbf"
+_LARGE = 1 << 18  # bytes of a block that two threads read
 
 
-def batches(files, parser, options):
+class _Half:
+    """Parse the second half of a block once, in the thread that comes first: the one that reads ahead, or the one that waits."""
+
+    def __init__(self, parse):
+        self._parse, self.found = [parse], SimpleQueue()
+
+    def __call__(self):
+        with suppress(IndexError):  # (only one thread can pop)
+            parse, found = self._parse.pop(), None
+            try:
+                found = parse()
+            finally:  # Ctrl-C too, so that no thread waits for ever
+                self.found.put(found)
+
+
+def batches(files, options, parser, helper=None):
     """Yield (rows, labels, weights) of batches. When reading fails, or a pipe is silent, yield the rows read so far first.
 
-    None stands for a pipe that is silent behind lines without a row.
+    None stands for a pipe that is silent behind lines without a row. helper : another parser like this one, for the second
+    half of each large block, which is yielded as a function: who has nothing else to do may call it.
     """
     counts, name = options.counts, ""
 
-    def refuse(column, problem, parameter):
-        counts.refuse(MalformedLineError(name, parser.line_number, column, problem, parameter), parser.n_rows)
-
-    def read(block, start, stop):
+    def read(parser, block, start, stop, begun=()):
         while start < stop:
-            start, fault = parser.feed(block, start, stop)
+            start, fault = begun.pop() if begun else parser.feed(block, start, stop)
             if fault == BLANK:
                 counts.leave_out(parser.n_rows)
-            elif fault == REPEATED:
-                yield from read_again()
             elif fault:
-                column, problem, parameter = fault
+                column, problem = fault
                 if column is not None:
                     first, last = parser.line
-                    got = excerpt(bytes(block[first + column - 1 : last]))
-                    problem = f"expected {problem}{HINTS.get(parameter, '')}, got {got}"
-                refuse(column, problem, parameter)
+                    problem = f"expected {problem}, got {excerpt(bytes(block[first + column - 1 : last]))}"
+                if not counts.skipping:  # the rows before it come first
+                    yield from rest(parser)
+                counts.refuse(MalformedLineError(name, parser.line_number, column, problem), parser.n_rows)
             if parser.full:
                 yield from parser.batches()
 
-    def read_again():
-        if lines := parser.again():
-            parser.alone = True
-            yield from read(lines, 0, len(lines) - BEHIND)
-            parser.alone = False
+    def read_halves(block, start, stop):
+        middle = block.rfind(b"\n", start, start + (stop - start) * 5 // 9) + 1
+        if helper is None or not middle or stop - start < _LARGE:
+            yield from read(parser, block, start, stop)
+            return
+        helper.line_number, half = 0, _Half(partial(helper.feed, block, middle, stop))
+        yield half
+        yield from read(parser, block, start, middle)
+        yield from rest(parser)
+        half()
+        begun = [half.found.get()]
+        helper.line_number += parser.line_number
+        yield from read(helper, block, middle, stop, begun)
+        yield from rest(helper)
+        parser.line_number = helper.line_number
+
+    def rest(parser):
+        if parser.n_rows:
+            yield from parser.batches()
 
     try:
         for source in files:
             name = source.name
             skip_bom(source)
             parser.begin(source)
-            for block, start, stop in blocks(source, options.block_bytes, options.max_line_bytes):
+            for block, start, stop in blocks(source, parser, options):
                 if block is not None:
-                    yield from read(block, start, stop)
+                    yield from read_halves(block, start, stop)
                 elif stop:
-                    yield from read_again()
                     parser.line_number += 1
-                    longest = f"a line of at most {options.max_line_bytes} bytes{HINTS['max_line_bytes']}"
-                    refuse(stop + 1, f"expected {longest}, got a longer one", "max_line_bytes")
+                    problem = f"expected a line of at most {stop} bytes (max_line_bytes), got a longer one"
+                    counts.refuse(MalformedLineError(name, parser.line_number, stop + 1, problem), parser.n_rows)
                 else:
-                    if parser.n_rows and not parser.waits:
-                        yield from parser.batches()
+                    if not parser.waits:
+                        yield from rest(parser)
                     if counts.gaps:
                         yield None
-            yield from read_again()
-            if parser.n_rows and parser.by_file:
-                yield from parser.batches()
+            if parser.by_file:
+                yield from rest(parser)
     except (ValueError, OSError):
-        if parser.n_rows:
-            yield from parser.batches()
+        yield from rest(parser)
         raise
-    if parser.n_rows:
-        yield from parser.batches()
+    yield from rest(parser)
 
 
-def blocks(source, block_bytes: int, max_line_bytes: int):
+def blocks(source, parser, options):
     """Yield (buffer, start, stop) of whole lines; (None, 0, n) for a line of n bytes or more, which is left out; (None, 0, 0)
     while a pipe is silent, so that rows need not wait for more input. All are in one buffer, which the next block overwrites.
+
+    The lines of a row that the parser leaves unread, as it goes on behind the block, are in the next block again.
     """
-    buffer = bytearray(min(block_bytes, max_line_bytes) + 1 + BEHIND)
-    held, too_long, more, failure = 0, False, True, None  # held: bytes of a line without its end, at the front
+    longest = options.max_line_bytes
+    buffer = bytearray(min(options.block_bytes, longest) + 1 + BEHIND)
+    held, too_long, more, failure = 0, False, True, None  # held: bytes of a row or a line without its end, at the front
     while more:
         if source.is_silent():
             yield None, 0, 0
@@ -91,18 +121,21 @@ def blocks(source, block_bytes: int, max_line_bytes: int):
         if not more and end and failure is None and buffer[end - 1] != ord("\n"):
             buffer[end] = ord("\n")
             end += 1
-        start, stop = 0, buffer.rfind(b"\n", held, end) + 1
+        start, stop = 0, buffer.rfind(b"\n", parser.unread - 1 if parser.unread else held, end) + 1
         if stop and too_long:
             start, too_long = buffer.index(b"\n") + 1, False
-        held = end - stop
+        parser.final = stop if not more and failure is None else int(end == longest)
+        parser.alone = parser.unread = 0
         if start < stop:
             yield buffer, start, stop
+        stop -= parser.unread
+        held = end - stop
         if too_long:
             held = 0
         elif stop:
             buffer[:held] = buffer[stop:end]
-        elif held == room and room < max_line_bytes:
-            buffer.extend(bytes(min(room, max_line_bytes - room)))
+        elif held == room and room < longest:
+            buffer.extend(bytes(min(room, longest - room)))
         elif held == room:
             yield None, 0, room
             held, too_long = 0, True

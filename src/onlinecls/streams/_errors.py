@@ -13,16 +13,8 @@ from .._input.validate import LONGEST_LABEL
 if TYPE_CHECKING:
     from typing import Any
 
-KEPT = 5  # reasons
+_KEPT = 5  # reasons
 FARTHEST = 1e150  # numbers of a table are within this
-
-# Hints in messages about lines, by the parameter of `read` that each is about.
-HINTS = {
-    "labels": " (labels=None reads lines without)", "tab": " (labels=None reads lines without)",
-    "max_line_bytes": " (max_line_bytes)",
-    "zero_based": " (0-based files: zero_based=True)",
-    "n_features": "n_features (give a larger one, or zero_based=False if indices start at 1)",
-}
 
 
 class MalformedLineError(ValueError):
@@ -36,14 +28,11 @@ class MalformedLineError(ValueError):
         Number of the line (of the record, in formats without lines), from 1.
     column : int or None
         Byte in the line, from 1, of what was not expected.
-    parameter : str
-        The parameter of `read` that the message has a hint about, "label" if the label is not valid, else "".
     """
 
-    def __init__(self, file: str, line: int, column: int | None, problem: str, parameter: str = "") -> None:
+    def __init__(self, file: str, line: int, column: int | None, problem: str) -> None:
         super().__init__(f"{escaped(file)}:{line}:{'' if column is None else f'{column}:'} {problem}")
         self.file, self.line, self.column = file, line, column
-        self.parameter, self.hint = parameter, HINTS.get(parameter, "")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ValueError.__new__, (type(self), *self.args), self.__dict__
@@ -53,9 +42,8 @@ class Counts:
     """Count the rows that a reader has read and the lines that it has left out."""
 
     def __init__(self, skipping: bool) -> None:
-        self.skipping = skipping
-        self.n_rows = self.nnz = self.n_skipped = 0
-        self.reasons: deque[str] = deque(maxlen=KEPT)
+        self.skipping, self.n_rows, self.n_skipped = skipping, 0, 0
+        self.reasons: deque[str] = deque(maxlen=_KEPT)
         self.gaps: list[int] = []  # for each line without a row, the rows of the stream before it
 
     def refuse(self, error: MalformedLineError, n_before: int) -> None:
@@ -82,19 +70,17 @@ class Counts:
         """Return the attributes of a stream behind the batches returned so far."""
         gaps = tuple(gap for gap in self.gaps if gap <= self.n_rows)
         self.gaps = self.gaps[len(gaps) :]  # (of a block's later batches, whose rows may be left out, too)
-        return {"bytes_read": bytes_read, "n_rows": self.n_rows, "nnz": self.nnz, "n_skipped": self.n_skipped,
-                "skipped": tuple(self.reasons), "gaps": gaps}
+        return {"bytes_read": bytes_read, "n_rows": self.n_rows, "n_skipped": self.n_skipped, "skipped": tuple(self.reasons),
+                "gaps": gaps}
 
 
-def wrong_label(label: str | None) -> tuple[str, str] | None:
-    """Return what is wrong with a text as a label, and the parameter of the hint; None if it is one."""
+def wrong_label(label: str | None) -> str:
+    """Return what is wrong with a text as a label; "" if nothing."""
     if not label:
-        return f"expected a label{HINTS['labels']}, got none", "labels"
+        return "expected a label (labels=None reads lines without), got none"
     if "\0" in label:
-        return "expected a label without NUL, got one", "label"
-    if len(label) > LONGEST_LABEL:
-        return f"expected a label of at most {LONGEST_LABEL} characters, got a longer one", "label"
-    return None
+        return "expected a label without NUL, got one"
+    return "" if len(label) <= LONGEST_LABEL else f"expected a label of at most {LONGEST_LABEL} characters, got a longer one"
 
 
 def excerpt(rest: bytes) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._input.validate import brief
 from ._blocks import batches
-from ._errors import FARTHEST, HINTS, wrong_label
+from ._errors import FARTHEST, wrong_label
 from ._lines import BLANK
 
 if TYPE_CHECKING:
@@ -50,34 +50,22 @@ with suppress(ImportError):
 
 
 class _WrongError(ValueError):
-    """A line that is no row. The arguments are what was expected, and the parameter of the hint."""
-
-    def __init__(self, problem: str, parameter: str = ""):
-        super().__init__(problem, parameter)
+    """A line that is no row. The argument is what was expected."""
 
 
 class _Json:
     """A parser of JSON lines, with the methods of `_lines.LineParser`. text : the key of texts; None for tables."""
 
-    line_number, waits, by_file = 0, False, False
+    waits, by_file, unread = False, False, 0
 
     def __init__(self, options: Any, text: str | None):
         self.options, self.text, self.label = options, text, options.label or "label"
         self.kind: type | None = float if options.labels == "number" else None  # of the labels
-        self.known: set[str] = set()  # labels, some of them
-        self._clear()
-
-    def _clear(self) -> None:
-        self.rows: list[Any] = []
-        self.labels: list[Any] = []
-        self.weights: list[float] = []
+        self.rows: list[tuple[Any, Any, float]] = []  # (a text or a row of a table, label, weight)
         self.n_bytes = 0
 
     def begin(self, source: Source) -> None:
         self.line_number = 0
-
-    def again(self) -> bytes:
-        return b""
 
     @property
     def n_rows(self) -> int:
@@ -89,38 +77,28 @@ class _Json:
 
     def feed(self, block: bytearray, start: int, stop: int) -> tuple[int, Any]:
         """Read lines until the batch is full or one is malformed; return where the next one starts, and None or the fault."""
-        most = self.options.batch_rows
-        try:
-            while start < stop and len(self.rows) < most and self.n_bytes < _BATCH_BYTES:
-                end = block.index(b"\n", start)
-                line = block[start:end]
-                start = end + 1
-                self.line_number += 1
-                try:
-                    row = self.parse(line)
-                except (ValueError, RecursionError) as error:
-                    if isinstance(error, _WrongError):
-                        raise
-                    if not line or line.isspace():
-                        if self.options.labelled:
-                            continue
-                        return start, BLANK
-                    raise _WrongError(f"expected a JSON object, got {brief(bytes(line[:40]))} ({error})") from None
-                self.add(row)
-                self.n_bytes += len(line)
-        except _WrongError as error:
-            return start, (None, *error.args)
+        while start < stop and not self.full:
+            end = block.index(b"\n", start)
+            line, start = block[start:end], end + 1
+            self.line_number += 1
+            self.n_bytes += len(line)
+            try:
+                self.rows.append(self._row_of(_loads(line)))
+            except _WrongError as error:
+                return start, (None, str(error))
+            except (ValueError, RecursionError) as error:
+                if line and not line.isspace():
+                    return start, (None, f"expected a JSON object, got {brief(bytes(line[:40]))} ({error})")
+                if not self.options.labelled:
+                    return start, BLANK
         return start, None
 
-    def parse(self, line: bytearray) -> Any:
-        return _loads(line)
-
-    def add(self, row: Any) -> None:
+    def _row_of(self, row: Any) -> tuple[Any, Any, float]:
         options, weight = self.options, 1.0
         if type(row) is not dict:
             raise _WrongError(f"expected a JSON object, got {brief(row)}")
         label = row.pop(self.label, None)
-        if options.labelled and not (type(label) is str is self.kind and label in self.known):
+        if options.labelled:
             self._check_label(label)
         if options.weight is not None:
             weight = row.pop(options.weight, None)
@@ -128,67 +106,36 @@ class _Json:
                 raise _WrongError(f"expected a weight >= 0, got {brief(weight)}")
         for name in options.ignore:
             row.pop(name, None)
-        content: Any = row
         if self.text is not None:
-            content = row.get(self.text)
-            if type(content) is not str:
-                raise _WrongError(f"expected a text at key {self.text!r}, got {brief(content)}")
-        else:
-            for value in row.values():
-                if type(value) is float and not -FARTHEST <= value <= FARTHEST:
-                    raise _WrongError(f"expected numbers within ±{FARTHEST}, got {brief(row)}")
-        self.rows.append(content)
-        self.labels.append(label)
-        self.weights.append(weight)
+            row = row.get(self.text)
+            if type(row) is not str:
+                raise _WrongError(f"expected a text at key {self.text!r}, got {brief(row)}")
+            return row, label, weight
+        for value in row.values():
+            if type(value) is float and not -FARTHEST <= value <= FARTHEST:
+                raise _WrongError(f"expected numbers within ±{FARTHEST}, got {brief(row)}")
+        return row, label, weight
 
     def _check_label(self, label: Any) -> None:
-        kind = type(label)
-        wrong = wrong_label(label) if kind is str or label is None else None
-        if wrong is not None:
-            raise _WrongError(*wrong)
-        if kind not in (str, int, float, bool):
-            raise _WrongError(f"expected one label a row, a text or a number, got {brief(label)}", "label")
-        if self.options.labels == "number" and kind is int:
-            kind = float
-        self.kind = self.kind or kind
-        if kind is not self.kind:
-            what = f"a label of the type of the first one, {self.kind.__name__},"
-            raise _WrongError(f"expected {what} got {brief(label)}", "label")
-        if (kind is int and abs(label) >= 2**63) or (kind is float and not np.isfinite(label)):
-            raise _WrongError(f"expected a label that is a finite number of at most 63 bits, got {brief(label)}", "label")
-        if kind is str and len(self.known) < 1000:
-            self.known.add(label)
+        kind = float if self.options.labels == "number" and type(label) is int else type(label)
+        first, wrong = self.kind or kind, wrong_label(label) if kind is str or label is None else ""
+        if not wrong and kind not in (str, int, float, bool):
+            wrong = f"expected one label a row, a text or a number, got {brief(label)}"
+        elif not wrong and kind is not first:
+            wrong = f"expected a label of the type of the first one, {first.__name__}, got {brief(label)}"
+        elif kind in (int, float) and not abs(label) < (2**63 if kind is int else np.inf):
+            wrong = f"expected a label that is a finite number of at most 63 bits, got {brief(label)}"
+        if wrong:
+            raise _WrongError(wrong)
+        self.kind = kind
 
     def batches(self) -> Iterator[Any]:
         """Return the rows that were read as a batch."""
-        X = self.rows if self.text is None else self.options.texts_of(self.rows)
-        y = np.array(self.labels, dtype=self.kind) if self.options.labelled else None
-        weights = np.array(self.weights) if self.options.weight is not None else None
-        self._clear()
-        yield X, y, weights
-
-
-class _Words(_Json):
-    """A parser of lines of TSV for a vectorizer that is not compiled."""
-
-    def parse(self, line: bytearray) -> dict:
-        try:
-            label, tab, text = line.removesuffix(b"\r").decode().partition("\t")
-        except UnicodeDecodeError:
-            raise _WrongError(f"expected text in UTF-8, got {brief(bytes(line[:40]))}") from None
-        if not tab and self.options.labelled:
-            raise _WrongError(f"expected a tab between label and text{HINTS['tab']}, got none", "tab")
-        if self.options.labels == "number":
-            try:
-                return {self.label: float(label), self.text: text}
-            except ValueError:
-                raise _WrongError(f"expected a finite number for a label, got {brief(label)}", "label") from None
-        return {self.label: label, self.text: text if tab else label}
-
-
-def words(options: Any, files: Files) -> Iterator[Any]:
-    """Return the batches of TSV for a vectorizer that is not compiled."""
-    return batches(files, _Words(options, options.text or "text"), options)
+        rows, labels, weights = map(list, zip(*self.rows, strict=True))
+        X = rows if self.text is None else self.options.texts_of(rows)
+        y = np.array(labels, dtype=self.kind) if self.options.labelled else None
+        self.rows, self.n_bytes = [], 0
+        yield X, y, None if self.options.weight is None else np.array(weights)
 
 
 def jsonl(options: Any, files: Files) -> tuple[bool, Iterator[Any]]:
@@ -203,4 +150,4 @@ def jsonl(options: Any, files: Files) -> tuple[bool, Iterator[Any]]:
                     keys = row.keys() - {options.label or "label", options.weight, *options.ignore}
                     break
         text = "text" if keys == {"text"} else None
-    return text is None, batches(files, _Json(options, text), options)
+    return text is None, batches(files, options, _Json(options, text))

@@ -7,7 +7,7 @@ cdef enum Found:            # what a line holds
     ROW
     FAULT
     EMPTY               # a line without a row, where labels are not read
-    AGAIN               # the last one of lines that make no row together
+    UNFINISHED          # the first line of a row that goes on behind the block
 
 
 cdef struct Entry:          # a non-zero
@@ -17,9 +17,9 @@ cdef struct Entry:          # a non-zero
 
 cdef class Labels:
     cdef bint numbers, texts, unread
-    cdef double* values
+    cdef double[::1] values
     cdef uint32_t* points                   # of all texts, one after the other
-    cdef int64_t* ends                      # of each of them
+    cdef int64_t[::1] ends                  # of each of them
     cdef Py_ssize_t capacity
     cdef const char* expected
     # Read the text from p to end as the label of a row; return False, and set `expected`, if it is not a label.
@@ -32,14 +32,16 @@ cdef class LineParser:
     cdef readonly Py_ssize_t n_rows, nnz    # of the batch
     cdef public Py_ssize_t line_number      # of the line that was read last
     cdef public bint waits, by_file         # True: more rows are awaited while a pipe is silent; a batch ends with its file
-    cdef Py_ssize_t position, line_at, line_end
+    cdef public Py_ssize_t final, alone     # rows that begin before these places do not go on behind the block, behind the line
+    cdef public Py_ssize_t unread           # bytes at the end of the block, of a row that goes on behind it
+    cdef const unsigned char* block
+    cdef Py_ssize_t position, stop, line_at, line_end
     cdef const unsigned char* where         # the place of a fault, and what was expected there
     cdef const char* expected
-    cdef const char* parameter              # of the hint in `HINTS`
     # Append the row of a line, behind whose end there is one more byte. A malformed line changes nothing.
     cdef Found parse(self, const unsigned char* line, const unsigned char* end) except? FAULT nogil
-    cdef Found fault(self, const unsigned char* where, const char* expected, const char* parameter=*) noexcept nogil
-    cdef Found _run(self, const unsigned char* text, Py_ssize_t stop) except? FAULT nogil
+    cdef Found fault(self, const unsigned char* where, const char* expected) noexcept nogil
+    cdef Found _run(self) except? FAULT nogil
 
 
 cdef class EntryParser(LineParser):
@@ -50,7 +52,7 @@ cdef class EntryParser(LineParser):
     cdef Entry* entries
     cdef Entry* spare                       # to sort with
     cdef Py_ssize_t capacity, spare_capacity, at    # at: where the next entry goes
-    cdef Py_ssize_t* ends                   # ends of the rows
+    cdef int64_t[::1] ends                  # of the rows, behind a 0
     cdef Found end_row(self, const unsigned char* line, bint in_order) except? FAULT nogil
     cdef int _more(self) except -1 nogil
     cdef int _sort(self, Entry* row, Py_ssize_t n) except -1 nogil

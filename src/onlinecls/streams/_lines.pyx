@@ -20,8 +20,7 @@ cdef enum:
     FEW = 24                    # entries that sort faster by insertion
 
 BEHIND = BEHIND_BYTES
-BLANK = (0, None, "")           # a "fault" of column 0: a line without a row
-REPEATED = (0, "", "")          # the same: the lines of a row are to be read again
+BLANK = (0, None)           # a "fault" of column 0: a line without a row
 
 
 cdef void* sized(void* block, Py_ssize_t n_bytes) except NULL nogil:
@@ -65,13 +64,11 @@ cdef class Labels:
     def __cinit__(self, kind, Py_ssize_t batch_rows):
         self.numbers, self.texts, self.unread = kind == "number", kind == "str", kind is None
         if self.numbers:
-            self.values = <double*>sized(NULL, batch_rows * sizeof(double))
+            self.values = np.empty(batch_rows)
         if self.texts:
-            self.ends = <int64_t*>sized(NULL, batch_rows * sizeof(int64_t))
+            self.ends = np.empty(batch_rows, np.int64)
 
     def __dealloc__(self):
-        free(self.values)
-        free(self.ends)
         free(self.points)
 
     cdef bint put(self, Py_ssize_t row, const unsigned char* p, const unsigned char* end) except -1 nogil:
@@ -101,16 +98,9 @@ cdef class Labels:
     def take(self, Py_ssize_t n_rows):
         """Return the labels of the first n_rows rows as an array."""
         cdef uint32_t[:, ::1] table
-        cdef double[::1] values
         cdef Py_ssize_t k, start = 0, width = 1
-        if self.numbers:
-            y = np.empty(n_rows)
-            values = y
-            if n_rows:
-                memcpy(&values[0], self.values, n_rows * sizeof(double))
-            return y
         if not self.texts:
-            return None
+            return np.array(self.values[:n_rows]) if self.numbers else None
         for k in range(n_rows):
             width = max(width, self.ends[k] - start)
             start = self.ends[k]
@@ -134,10 +124,6 @@ cdef class LineParser:
         """Begin a file: count lines from 0 again."""
         self.line_number = 0
 
-    def again(self):
-        """Return the lines of an unfinished row, to be read again, and the bytes behind a block; b"" if there are none."""
-        return b""
-
     def batches(self):
         """Return what the lines that were read make: (rows, labels, weights) of each batch."""
         return (self.take(),)
@@ -150,19 +136,16 @@ cdef class LineParser:
         numbers of lines.
         """
         cdef Found found
-        self.position = start
-        if start < stop:
-            if stop + BEHIND_BYTES > text.shape[0] or text[stop - 1] != 10:
-                raise ValueError("a block must end with a newline and the bytes behind it")
-            try:
-                with nogil:
-                    found = self._run(&text[0], stop)
-            except UnicodeDecodeError as error:
-                return self.position, (self.where - &text[self.line_at] + 1 + error.start, "text in UTF-8", "")
-            if found == EMPTY or found == AGAIN:
-                return self.position, BLANK if found == EMPTY else REPEATED
-            if found == FAULT:
-                return self.position, (self.where - &text[self.line_at] + 1, self.expected.decode(), self.parameter.decode())
+        self.block, self.position, self.stop = &text[0], start, stop
+        try:
+            with nogil:
+                found = self._run()
+        except UnicodeDecodeError as error:
+            return self.position, (self.where - self.block - self.line_at + 1 + error.start, "text in UTF-8")
+        if found == EMPTY:
+            return self.position, BLANK
+        if found == FAULT:
+            return self.position, (self.where - self.block - self.line_at + 1, self.expected.decode())
         return self.position, None
 
     @property
@@ -174,21 +157,24 @@ cdef class LineParser:
     def full(self):
         return self.n_rows >= self.batch_rows or self.nnz >= self.batch_nnz
 
-    cdef Found _run(self, const unsigned char* text, Py_ssize_t stop) except? FAULT nogil:
+    cdef Found _run(self) except? FAULT nogil:
         cdef const unsigned char* line
         cdef const unsigned char* end
         cdef Found found
-        while self.position < stop and self.n_rows < self.batch_rows and self.nnz < self.batch_nnz:
-            line = text + self.position
-            end = <const unsigned char*>memchr(line, 10, stop - self.position)
-            self.line_at, self.position = self.position, end + 1 - text
+        while self.position < self.stop and self.n_rows < self.batch_rows and self.nnz < self.batch_nnz:
+            line = self.block + self.position
+            end = <const unsigned char*>memchr(line, 10, self.stop - self.position)
+            self.line_at, self.position = self.position, end + 1 - self.block
             self.line_number += 1
             if end > line and (end - 1)[0] == 13:        # \r\n
                 end -= 1
-            self.line_end = end - text
+            self.line_end = end - self.block
             found = self.parse(line, end)
-            if found == FAULT or found == AGAIN:
+            if found == FAULT:
                 return found
+            if found == UNFINISHED:
+                self.position, self.unread = self.stop, self.stop - self.line_at
+                self.line_number -= 1
             if found == NOTHING and self.labels.unread:
                 return EMPTY
         return NOTHING
@@ -196,8 +182,8 @@ cdef class LineParser:
     cdef Found parse(self, const unsigned char* line, const unsigned char* end) except? FAULT nogil:
         return NOTHING
 
-    cdef Found fault(self, const unsigned char* where, const char* expected, const char* parameter=b"") noexcept nogil:
-        self.where, self.expected, self.parameter = where, expected, parameter
+    cdef Found fault(self, const unsigned char* where, const char* expected) noexcept nogil:
+        self.where, self.expected = where, expected
         return FAULT
 
 
@@ -261,12 +247,11 @@ cdef class EntryParser(LineParser):
         # Half-way between the largest float32 and the next power of two.
         self.too_large = 2.0 ** 128 - 2.0 ** 103 if self.dtype == np.float32 else INFINITY
         self.high_digit = max(0, int(n_features - 1).bit_length() - 8)
-        self.ends = <Py_ssize_t*>sized(self.ends, batch_rows * sizeof(Py_ssize_t))
+        self.ends = np.zeros(batch_rows + 1, np.int64)
 
     def __dealloc__(self):
         free(self.entries)
         free(self.spare)
-        free(self.ends)
 
     cdef int _more(self) except -1 nogil:
         cdef Py_ssize_t capacity = 2 * self.capacity if self.capacity else 4096
@@ -292,8 +277,8 @@ cdef class EntryParser(LineParser):
                     return self.fault(line, b"values of equal columns with a finite sum")
             self.at = self.nnz + last + 1
         self.nnz = self.at
-        self.ends[self.n_rows] = self.nnz
         self.n_rows += 1
+        self.ends[self.n_rows] = self.nnz
         return ROW
 
     cdef int _sort(self, Entry* row, Py_ssize_t n) except -1 nogil:
@@ -329,15 +314,9 @@ cdef class EntryParser(LineParser):
 
     def take(self):
         """Return the batch as (Rows, labels, None for the weights), and begin a new one."""
-        cdef Py_ssize_t k
-        cdef int64_t[::1] ends
         data, indices = np.empty(self.nnz, self.dtype), np.empty(self.nnz, np.int32)
         _split(self, data, indices)
-        indptr = np.zeros(self.n_rows + 1, np.int64)
-        ends = indptr
-        for k in range(self.n_rows):
-            ends[k + 1] = self.ends[k]
-        labels = self.labels.take(self.n_rows)
+        indptr, labels = np.array(self.ends[:self.n_rows + 1]), self.labels.take(self.n_rows)
         if self.capacity > 4 * self.batch_nnz:      # after a row of very many non-zeros
             free(self.entries)
             free(self.spare)

@@ -6,7 +6,6 @@ import os
 import re
 import threading
 from contextlib import suppress
-from importlib import import_module
 from numbers import Integral
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -14,13 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._hashing.hasher import MAX_FEATURES
-from .._input.validate import ParameterError, brief
+from .._input.validate import brief
 from ..text import HashingVectorizer, compiled_hasher, n_rows_of, parameters_of, vectorizer_of
 from ._blocks import batches
 from ._errors import Counts
 from ._lines import Labels
 from ._sources import Files
-from ._stream import Batch, Stream, n_values_of
+from ._stream import Batch, Stream
 from ._svmlight import SvmlightParser
 from ._tsv import TsvParser
 from ._vw import VWParser
@@ -51,7 +50,7 @@ _BEGINNINGS = {  # and formats, or what the file is instead
 }
 _SVMLIGHT = re.compile(rb"\s*(?:[^\s:#|,]+(?:\s+qid:\d+)?)?(?:\s+\d+:[^\s:]+)+\s*(?:#.*)?")
 _VW = re.compile(rb"[^|\t]*\|")
-_MOST = {"n_features": 2**31, "batch_rows": 2**31 - 1}  # (a parser allocates the labels of a batch at once)
+_MOST = {"n_features": 2**31, "batch_rows": 2**31 - 1, "block_bytes": 2**31 - 1, "max_line_bytes": 2**31 - 1}
 _COLUMNS = ("label", "text", "weight")
 _KEPT = ("n_features", "zero_based", "delimiter", "header", *_COLUMNS, "ignore")  # options that a model's file keeps as they are
 _OTHERS = ("format", "dtype", "kinds", "vectorizer")
@@ -161,11 +160,10 @@ class _Reader(SimpleNamespace):
         if width is not None and self.n_features not in (None, width):
             raise ValueError(f"read: n_features must be that of the vectorizer, {width}, got {self.n_features}. Leave it out.")
         self.n_features = width if width is not None else 2**20 if self.n_features is None else self.n_features
-        for name in ("batch_rows", "block_bytes", "max_line_bytes", "n_features"):
-            value, most = getattr(self, name), _MOST.get(name, 2**62)
+        for name, most in _MOST.items():
+            value = getattr(self, name)
             whole = isinstance(value, Integral) and not isinstance(value, bool)
-            wanted = f"an int in 1..{most}" if whole and value > most else "an int >= 1"
-            require(whole and 1 <= value <= most, name, wanted, value)
+            require(whole and 1 <= value <= most, name, f"an int in 1..{most}", value)
         given = self.dtype
         with suppress(TypeError, ValueError, SyntaxError):  # SyntaxError: numpy parses texts like "(2,)f4"
             self.dtype = np.dtype(given)
@@ -189,7 +187,7 @@ class _Reader(SimpleNamespace):
         self.n_features, self.kinds = int(self.n_features), dict(self.kinds or {})
 
     def stream(self: Any, source: Any, prefetch: bool) -> Stream:
-        stop = threading.Event()
+        stop, self.n_parsers = threading.Event(), 2 if prefetch else 1
         files = Files(_files_of(source), stop)
         try:
             self.format = self._format_of(files.current)
@@ -224,63 +222,59 @@ class _Reader(SimpleNamespace):
             if b"\t" in line or (line and not self.labelled):
                 return "tsv"
         came = found or (f"the first line {line[:60]!r}" if line else "no line")
-        raise ParameterError(
+        raise ValueError(
             f"{source.name}: the name or the first line must tell the format, got {came}. Give format= one of "
-            f"{', '.join(map(repr, FORMATS))}.", "format", "format=",
+            f"{', '.join(map(repr, FORMATS))}."
         )
 
     def metadata(self: Any) -> dict[str, Any]:
         """Return what `options_of` needs to read further files in the same way."""
-        vectorizer = self.vectorizer or HashingVectorizer(n_features=min(self.n_features, MAX_FEATURES), dtype=self.dtype.name)
         is_hashed = self.format not in ("svmlight", "vw") and not self.is_table
         kept = {name: getattr(self, name) for name in _KEPT}
         if is_hashed and self.format in ("jsonl", "csv", "parquet", "arrow"):
             kept["text"] = self.text or "text"
         return {"input": {
             "format": self.format, "dtype": self.dtype.name, **kept, "ignore": list(self.ignore), "kinds": dict(self.kinds),
-            "vectorizer": parameters_of(vectorizer) if is_hashed else None,
+            "vectorizer": parameters_of(self.texts_by()) if is_hashed else None,
         }}
 
     def _counted(self, batches: Iterator[Any], files: Files) -> Iterator[tuple[Batch | None, dict[str, Any]]]:
         """Yield (Batch, progress) for each (X, y, weight), of Nones for None, and at the end (None, progress)."""
         counts = self.counts
         for found in batches:
+            if callable(found):
+                yield found
+                continue
             if found is not None:
                 counts.n_rows += n_rows_of(found[0])
-                counts.nnz += n_values_of(found[0])
             yield Batch(*(found or (None, None, None))), counts.progress(files.count)
         yield None, counts.progress(files.count)  # with the lines skipped since the last batch
 
     # --- batches of each format -------------------------------------------------------------------------------------------------
 
     def _svmlight(self, files: Files) -> Iterator[Any]:
-        first = 0 if self.zero_based else 1
-        parser = SvmlightParser(self._labels(), self.batch_rows, BATCH_NNZ, self.n_features, self.dtype, first)
-        return batches(files, parser, self)
+        return self._of_lines(files, SvmlightParser, self.n_features, self.dtype, 0 if self.zero_based else 1)
 
     def _vw(self, files: Files) -> Iterator[Any]:
         power = self.n_features & (self.n_features - 1) == 0
         require(power, "n_features", "a power of two <= 2^31 for VW's hashes", self.n_features)
-        return batches(files, VWParser(self._labels(), self.batch_rows, BATCH_NNZ, self.n_features, self.dtype), self)
+        return self._of_lines(files, VWParser, self.n_features, self.dtype)
 
-    def _tsv(self, files: Files, is_fasttext: bool = False) -> Iterator[Any]:
+    def _tsv(self, files: Files) -> Iterator[Any]:
         make_hasher = compiled_hasher(self.texts_by())
-        if make_hasher is None and not is_fasttext:
-            from ._jsonl import words
-
-            return words(self, files)
-        wanted = "an onlinecls.text.HashingVectorizer of words for fastText"
-        require(make_hasher is not None, "vectorizer", wanted, self.vectorizer)
         header = f"{self.label or 'label'}\t{self.text or 'text'}".encode()
-        parser = TsvParser(self._labels(), self.batch_rows, BATCH_NNZ, make_hasher(), is_fasttext, header)  # type: ignore[misc]
-        return batches(files, parser, self)
+        if type(self.vectorizer) is not HashingVectorizer:
+            self.n_parsers = 1  # (names are told in the order of the texts)
+        return self._of_lines(files, lambda *given: TsvParser(
+            *given, make_hasher and make_hasher(), self.texts_of, self.format == "fasttext", header))
 
-    def _fasttext(self, files: Files) -> Iterator[Any]:
-        return self._tsv(files, True)
+    _fasttext = _tsv
 
-    def _labels(self) -> Labels:
-        """Return the collector of a batch's labels for a compiled parser."""
-        return Labels("str" if self.labels == "auto" else self.labels, self.batch_rows)
+    def _of_lines(self, files: Files, parser: Any, *options: Any) -> Iterator[Any]:
+        """Return the batches of compiled parsers."""
+        kind = "str" if self.labels == "auto" else self.labels
+        parsers = [parser(Labels(kind, self.batch_rows), self.batch_rows, BATCH_NNZ, *options) for _ in range(self.n_parsers)]
+        return batches(files, self, *parsers)
 
     def _jsonl(self: Any, files: Files) -> Iterator[Any]:
         from ._jsonl import jsonl
@@ -289,8 +283,9 @@ class _Reader(SimpleNamespace):
         return found
 
     def _typed(self: Any, files: Files) -> Iterator[Any]:
-        typed = import_module("._typed", __package__)  # (pyarrow takes longer to import than 10 MB of texts to read)
-        table, found = getattr(typed, self.format)(self, files)
+        from ._typed import typed  # (pyarrow takes longer to import than 10 MB of texts to read)
+
+        table, found = typed(self, files)
         self.is_table, self.text = table.is_table, table.text
         self.label = table.label if self.labelled else self.label
         return found
@@ -312,7 +307,7 @@ class _Reader(SimpleNamespace):
 def require(right: bool, name: str, wanted: str, got: object) -> None:
     """Raise the error of an option of `read` unless it is right."""
     if not right:
-        raise ParameterError(f"read: {name} must be {wanted}, got {got!r}.", name, f"read: {name}")
+        raise ValueError(f"read: {name} must be {wanted}, got {got!r}.")
 
 
 def _files_of(source: Any) -> list:

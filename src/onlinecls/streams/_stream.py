@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ._sources import Files
 
-_AHEAD = 2  # batches between the two threads
+_AHEAD = 3  # batches between the two threads
 
 
 class Batch(NamedTuple):
@@ -58,8 +58,8 @@ class Stream:
         Bytes of the files, as stored on the disk, that were read for the batches returned so far.
     bytes_total : int or None
         Bytes of all files; None if there is a pipe or a file object among them.
-    n_rows, nnz : int
-        Rows and non-zeros returned so far.
+    n_rows : int
+        Rows returned so far.
     n_skipped : int
         Malformed lines left out so far (``on_error="skip"``).
     skipped : tuple of str
@@ -78,7 +78,6 @@ class Stream:
     n_features: int
     n_rows: int
     n_skipped: int
-    nnz: int
     skipped: tuple[str, ...]
 
     def __init__(self, reader: Any, files: Files, batches: Any, stop: threading.Event, prefetch: bool) -> None:
@@ -176,8 +175,11 @@ def _read_ahead(batches: Any, ahead: queue.SimpleQueue, wanted: queue.SimpleQueu
 
 
 def _take(ahead: queue.SimpleQueue, wanted: queue.SimpleQueue) -> Any:
-    item = ahead.get()
-    wanted.put(None)
+    item: Any = list
+    while callable(item):  # (of a block that is being parsed: half of it is the work of whoever waits for it)
+        item()
+        item = ahead.get()
+        wanted.put(None)
     if isinstance(item, BaseException):
         raise item
     return item
@@ -197,8 +199,3 @@ def _close(
             return
     batches.close()
     files.close()
-
-
-def n_values_of(X: Any) -> int:
-    """Return the number of values of rows: those that are not 0, or all of an array or a table."""
-    return X.nnz if hasattr(X, "nnz") else sum(map(len, X)) if isinstance(X, list) else X.shape[0] * X.shape[1]

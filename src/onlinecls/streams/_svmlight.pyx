@@ -9,6 +9,8 @@ from ._numbers cimport is_digit, read_number
 cdef enum:
     MAX_DIGITS = 18         # of an index, which then fits 63 bits
 
+cdef char* PAST = b"an index < n_features (give a larger one, or zero_based=False if indices start at 1)"
+
 
 cdef inline bint is_over(const unsigned char* p, const unsigned char* end) noexcept nogil:
     """Return True if a field ends at p."""
@@ -36,11 +38,11 @@ cdef class SvmlightParser(EntryParser):
             p += 1
         if p[0] != 58:
             if self.labels.texts and memchr(field, 44, p - field) is not NULL:
-                return self.fault(field, b"one label (several, with commas between, are of another task)", b"label")
+                return self.fault(field, b"one label (several, with commas between, are of another task)")
             if not self.labels.put(self.n_rows, field, p):
-                return self.fault(field, self.labels.expected, b"label")
+                return self.fault(field, self.labels.expected)
         elif not self.labels.unread:
-            return self.fault(field, b"a label before the first index", b"labels")
+            return self.fault(field, b"a label before the first index (labels=None reads lines without)")
         else:
             p = field
         self.at = self.nnz
@@ -70,9 +72,9 @@ cdef class SvmlightParser(EntryParser):
             p = behind
             index = <int64_t>digits - self.first
             if index < 0:
-                return self.fault(field, b"an index >= 1, as in the lines before", b"zero_based")
+                return self.fault(field, b"an index >= 1, as in the lines before (0-based files: zero_based=True)")
             if index >= self.n_features:
-                return self.fault(field, b"an index < ", b"n_features")
+                return self.fault(field, PAST)
             in_order &= index > last
             last = index
             push(self, index, value)

@@ -1,7 +1,5 @@
 """A parser of ``label<TAB>text`` that hashes the text without making a Python object of a line."""
-from libc.string cimport memchr, memcmp, memcpy
-
-import numpy as np
+from libc.string cimport memchr, memcmp
 
 from .._hashing.hasher cimport RowHasher
 from ._lines cimport Found, LineParser, NOTHING, after_blanks
@@ -10,16 +8,21 @@ from .._rows import Rows
 
 
 cdef class TsvParser(LineParser):
-    """is_fasttext : labels are words that begin with __label__, before the text. header : a line that is left out."""
+    """hasher : None, texts are collected for a vectorizer that is not compiled. header : a line that is left out.
+
+    is_fasttext : labels are words that begin with __label__, before the text.
+    """
     cdef RowHasher hasher
+    cdef object rows_of                 # what makes rows of collected texts
+    cdef list texts
     cdef bint is_fasttext
     cdef bytes header
     cdef const char* head
     cdef Py_ssize_t n_head
 
-    def __init__(self, labels, batch_rows, batch_nnz, RowHasher hasher, bint is_fasttext, bytes header):
+    def __init__(self, labels, batch_rows, batch_nnz, RowHasher hasher, rows_of, bint is_fasttext, bytes header):
         LineParser.__init__(self, labels, batch_rows, batch_nnz)
-        self.hasher, self.is_fasttext, self.header = hasher, is_fasttext, header
+        self.hasher, self.rows_of, self.texts, self.is_fasttext, self.header = hasher, rows_of, [], is_fasttext, header
         self.head, self.n_head = header, len(header)
 
     cdef Found parse(self, const unsigned char* line, const unsigned char* end) except? Found.FAULT nogil:
@@ -34,15 +37,20 @@ cdef class TsvParser(LineParser):
             tab = <const unsigned char*>memchr(line, 9, end - line)
             if not self.labels.unread:
                 if tab is NULL:
-                    return self.fault(end, b"a tab between label and text", b"tab")
+                    return self.fault(end, b"a tab between label and text (labels=None reads lines without)")
                 if tab == line:
-                    return self.fault(line, b"a label before the tab", b"labels")
+                    return self.fault(line, b"a label before the tab (labels=None reads lines without)")
                 if not self.labels.put(self.n_rows, line, tab):
-                    return self.fault(line, self.labels.expected, b"label")
+                    return self.fault(line, self.labels.expected)
             line = line if tab is NULL else tab + 1
         self.where = line
-        self.hasher.add(line, end - line)
-        self.n_rows, self.nnz = self.hasher.n_rows, self.hasher.nnz
+        if self.hasher is None:
+            with gil:
+                self.texts.append(line[:end - line].decode())
+            self.n_rows, self.nnz = self.n_rows + 1, self.nnz + (end - line)
+        else:
+            self.hasher.add(line, end - line)
+            self.n_rows, self.nnz = self.hasher.n_rows, self.hasher.nnz
         return Found.ROW
 
     cdef const unsigned char* after_labels(self, const unsigned char* p, const unsigned char* end) except? NULL nogil:
@@ -58,29 +66,21 @@ cdef class TsvParser(LineParser):
                 self.fault(start, b"one label a line")
                 return NULL
             if not self.labels.put(self.n_rows, start + 9, p):
-                self.fault(start, self.labels.expected, b"label")
+                self.fault(start, self.labels.expected)
                 return NULL
             p = after_blanks(p)
         if n_labels == 0 and not self.labels.unread:
-            self.fault(p, b"a label that begins with __label__", b"labels")
+            self.fault(p, b"a label that begins with __label__ (labels=None reads lines without)")
             return NULL
         return p
 
     def take(self):
-        """Return the batch as (Rows, labels, None for the weights), and begin a new one."""
-        cdef RowHasher hasher = self.hasher
-        labels = self.labels.take(self.n_rows)
-        data = copied(hasher.data, np.empty(hasher.nnz, np.float32 if hasher.single else np.float64))
-        indices = copied(hasher.indices, np.empty(hasher.nnz, np.int32))
-        indptr = copied(hasher.indptr, np.empty(hasher.n_rows + 1, np.int64))
-        hasher.n_rows = hasher.nnz = self.n_rows = self.nnz = 0
-        return Rows(data, indices, indptr, len(indptr) - 1, hasher.n_features), labels, None
-
-
-cdef copied(const void* start, array):
-    """Fill the array with the bytes at start, and return it. (The hasher's own memory, handed on, would be touched anew.)"""
-    cdef unsigned char[::1] raw
-    if len(array):
-        raw = array.view(np.uint8)
-        memcpy(&raw[0], start, raw.shape[0])
-    return array
+        """Return the batch as (rows, labels, None for the weights), and begin a new one."""
+        cdef RowHasher made = self.hasher
+        labels, n_rows, nnz, texts = self.labels.take(self.n_rows), self.n_rows, self.nnz, self.texts
+        self.texts, self.n_rows, self.nnz = [], 0, 0
+        if made is None:
+            return self.rows_of(texts), labels, None
+        made.n_rows = made.nnz = 0              # (its memory is kept: new memory would be touched anew)
+        values, columns, ends = made.values[:nnz].copy(), made.columns[:nnz].copy(), made.ends[:n_rows + 1].copy()
+        return Rows(values, columns, ends, n_rows, made.n_features), labels, None

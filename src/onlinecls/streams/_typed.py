@@ -6,6 +6,7 @@ import csv as fields_of
 import datetime
 import io
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,7 +78,7 @@ class Table:
     def batches(self, who: str, given: dict[str, Any], lines: np.ndarray) -> Iterator[Any]:
         """Yield (rows, labels, weights) of columns, arrays of pyarrow. lines : the number of each row."""
         options, counts = self.options, self.options.counts
-        problems: dict[int, tuple[str, str]] = {}
+        problems: dict[int, str] = {}
         labels = weights = None
         for name, column in given.items():
             if pa.types.is_dictionary(column.type) and name not in self.features:
@@ -87,13 +88,13 @@ class Table:
         if self.label is not None and options.labelled:
             labels = self._labels(who, given[self.label], problems)
         if self.weight is not None:
-            weights = _numbers(given[self.weight], "a weight >= 0", "", problems, least=0.0)
+            weights = _numbers(given[self.weight], "a weight >= 0", problems, least=0.0)
         if self.text is not None:
-            rows = _texts(given[self.text], "a text in UTF-8", "", problems)
+            rows = _texts(given[self.text], "a text in UTF-8", problems)
         else:
             found = [self._feature(name, given[name], problems) for name in self.features]
             rows = pa.RecordBatch.from_arrays(found, self.features)
-        errors = {row: MalformedLineError(who, int(lines[row]), None, *problems[row]) for row in sorted(problems)}
+        errors = {row: MalformedLineError(who, int(lines[row]), None, problems[row]) for row in sorted(problems)}
         if errors:
             keep = np.ones(len(lines), bool)
             if counts.skipping:
@@ -113,21 +114,17 @@ class Table:
 
     def _labels(self, who: str, column: Any, problems: dict) -> np.ndarray:
         kind = column.type
-        if self.options.labels == "number":
-            found = _numbers(column, "a label that is a number", "label", problems)
-        elif pa.types.is_floating(kind):
-            found = _numbers(column, "a label that is a finite number", "label", problems)
+        if self.options.labels == "number" or pa.types.is_floating(kind):
+            found = _numbers(column, "a label that is a finite number", problems)
         elif _is_text(kind):
-            coded = _converted(column, _as_text, "a label in UTF-8", "labels", problems).dictionary_encode()
-            names = coded.dictionary.to_pylist()
-            codes = coded.indices.fill_null(len(names)).to_numpy(zero_copy_only=False)
-            wrong = {code: why for code, name in enumerate([*names, None]) if (why := wrong_label(name)) is not None}
-            found = np.array(["" if code in wrong else name for code, name in enumerate([*names, ""])], dtype=str)[codes]
+            coded = _converted(column, _as_text, "a label in UTF-8", problems).fill_null("").dictionary_encode()
+            names, codes = coded.dictionary.to_pylist(), coded.indices.to_numpy(zero_copy_only=False)
+            wrong = {code: why for code, name in enumerate(names) if (why := wrong_label(name))}
+            found = np.array(["" if code in wrong else name for code, name in enumerate(names)], dtype=str)[codes]
             for row in np.flatnonzero(np.isin(codes, list(wrong))).tolist():
                 problems.setdefault(row, wrong[codes[row]])
         elif pa.types.is_integer(kind) or pa.types.is_boolean(kind):
-            for row in np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False)).tolist():
-                problems.setdefault(row, wrong_label(None))
+            _check_present(column, "a label (labels=None reads lines without)", problems)
             found = column.fill_null(pa.scalar(0).cast(kind)).to_numpy(zero_copy_only=False)
         else:
             raise ValueError(f"read: labels must be texts, integers or booleans, got a column of {kind}. Turn it into texts.")
@@ -140,21 +137,21 @@ class Table:
         """Return a column of features; of CSV as what its first values that are not missing are."""
         if self.options.format == "csv" and (_is_text(column.type)):
             kinds = self.options.kinds
-            texts = _texts(column, "text in UTF-8", "", problems)
+            texts = _texts(column, "text in UTF-8", problems)
             values = pc.if_else(pc.is_in(texts, value_set=_MISSING), None, texts)
             if name not in kinds and values.null_count < len(values):
-                kinds[name] = next((each for each in KINDS if _fits(_cast_to(each), values)), "text")
+                kinds[name] = next((each for each in KINDS if _fits(partial(_cast, each), values)), "text")
             kind = kinds.get(name, "text")
             if kind == "text":
                 column = pc.if_else(pc.equal(texts, ""), None, texts)
             else:
                 what = {"number": "a number", "boolean": "true or false", "date": "a date"}.get(kind, f"a date like {kind}")
-                column = _converted(values, _cast_to(kind), f"{what} in column {name!r}, as in the first rows", "", problems)
+                column = _converted(values, partial(_cast, kind), f"{what} in column {name!r}, as in the first rows", problems)
         if pa.types.is_floating(column.type):
             far = np.abs(column.cast(pa.float64()).to_numpy(zero_copy_only=False)) > FARTHEST
             for row in np.flatnonzero(far).tolist():  # (NaN is missing)
                 wanted = f"a finite number within ±{FARTHEST} in column {name!r}"
-                problems.setdefault(row, (f"expected {wanted}, got {column[row].as_py()}", ""))
+                problems.setdefault(row, f"expected {wanted}, got {column[row].as_py()}")
         return column
 
 
@@ -165,13 +162,13 @@ def _is_text(kind: Any) -> bool:
     return str(kind) in ("string", "large_string", "binary", "large_binary")
 
 
-def _shown(value: Any) -> Any:
+def _shown(value: Any) -> str:
     """Return a value of pyarrow for a message."""
     try:
         found = value.as_py()
-        return found.decode() if isinstance(found, bytes) else found
+        return brief(found.decode() if isinstance(found, bytes) else found)
     except UnicodeDecodeError:
-        return value.as_buffer().to_pybytes()
+        return brief(value.as_buffer().to_pybytes())
     except ArithmeticError:  # (a time or decimal that Python has not)
         return str(value.type)
 
@@ -192,7 +189,7 @@ def _not_fitting(cast: Callable[[Any], Any], column: Any) -> list[int]:
     return [*_not_fitting(cast, column[:half]), *(half + k for k in _not_fitting(cast, column[half:]))] if half else [0]
 
 
-def _converted(column: Any, cast: Callable[[Any], Any], wanted: str, parameter: str, problems: dict) -> Any:
+def _converted(column: Any, cast: Callable[[Any], Any], wanted: str, problems: dict) -> Any:
     """Convert a column; a value that does not fit is a problem of its row, and null."""
     try:
         return cast(column)
@@ -202,23 +199,27 @@ def _converted(column: Any, cast: Callable[[Any], Any], wanted: str, parameter: 
         fits = np.ones(len(column), bool)
     for row in _not_fitting(cast, column):
         fits[row] = False
-        problems.setdefault(row, (f"expected {wanted}, got {brief(_shown(column[row]))}", parameter))
+        problems.setdefault(row, f"expected {wanted}, got {_shown(column[row])}")
     return cast(pc.if_else(pa.array(fits), column, pa.scalar(None, column.type)))
 
 
-def _texts(column: Any, wanted: str, parameter: str, problems: dict) -> Any:
-    """Return a column as texts; none may be missing."""
-    column = _converted(column, _as_text, wanted, parameter, problems)
+def _check_present(column: Any, wanted: str, problems: dict) -> None:
     for row in np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False)).tolist():
-        problems.setdefault(row, (f"expected {wanted}, got none", parameter))
+        problems.setdefault(row, f"expected {wanted}, got none")
+
+
+def _texts(column: Any, wanted: str, problems: dict) -> Any:
+    """Return a column as texts; none may be missing."""
+    column = _converted(column, _as_text, wanted, problems)
+    _check_present(column, wanted, problems)
     return column
 
 
-def _numbers(column: Any, wanted: str, parameter: str, problems: dict, least: float = -np.inf) -> np.ndarray:
-    values = _converted(column, _cast_to("number"), wanted, parameter, problems)
+def _numbers(column: Any, wanted: str, problems: dict, least: float = -np.inf) -> np.ndarray:
+    values = _converted(column, partial(_cast, "number"), wanted, problems)
     found = np.array(values.fill_null(np.nan).to_numpy(zero_copy_only=False))
     for row in np.flatnonzero(~(np.isfinite(found) & (found >= least))).tolist():
-        problems.setdefault(row, (f"expected {wanted}, got {brief(_shown(column[row]))}", parameter))
+        problems.setdefault(row, f"expected {wanted}, got {_shown(column[row])}")
     return found
 
 
@@ -226,20 +227,16 @@ def _as_text(values: Any) -> Any:
     return values.cast(pa.string())
 
 
-def _cast_to(kind: str) -> Callable[[Any], Any]:
-    """Return a function that casts values to numbers or flags, texts to dates (of UTC)."""
-
-    def cast(values: Any) -> Any:
-        if kind in FORMS:
-            return _dates(values, kind)
-        if kind == "date":
-            try:
-                return values.cast(pa.timestamp("us"))
-            except pa.ArrowInvalid:
-                return values.cast(pa.timestamp("us", "UTC")).cast(pa.timestamp("us"))
-        return (pc.utf8_trim(_as_text(values), " \t") if _is_text(values.type) else values).cast(_TYPES[kind])
-
-    return cast
+def _cast(kind: str, values: Any) -> Any:
+    """Cast values to numbers or flags, texts to dates (of UTC)."""
+    if kind in FORMS:
+        return _dates(values, kind)
+    if kind == "date":
+        try:
+            return values.cast(pa.timestamp("us"))
+        except pa.ArrowInvalid:
+            return values.cast(pa.timestamp("us", "UTC")).cast(pa.timestamp("us"))
+    return (pc.utf8_trim(_as_text(values), " \t") if _is_text(values.type) else values).cast(_TYPES[kind])
 
 
 def _dates(values: Any, form: str) -> Any:
@@ -272,9 +269,8 @@ class _Csv(CsvParser):
 
     def __init__(self, options: Any, source: Source):
         labels = Labels("" if options.labelled else None, 1)
-        super().__init__(labels, max(FIRST_ROWS, options.batch_rows), FIRST_BYTES, options.max_line_bytes)
-        self.options, self.name, self.delimiter_of = options, "", ""
-        self.names: list[str] = []
+        super().__init__(labels, max(FIRST_ROWS, options.batch_rows), FIRST_BYTES)
+        self.options, self.name = options, ""
         self._head_of(source)
         self.table = Table(options, source.name, self.names)
         self.waits, self.by_file = self.table.is_table and not options.kinds, True
@@ -291,7 +287,7 @@ class _Csv(CsvParser):
         self.delimiter_of = chr(lines[0][4]) if n else self.options.delimiter
         try:
             text = first.removesuffix(b"\r").decode()
-            self.names = next(iter(fields_of.reader([text], delimiter=self.delimiter_of, strict=True)), [])
+            self.names: list[str] = next(iter(fields_of.reader([text], delimiter=self.delimiter_of, strict=True)), [])
         except (UnicodeDecodeError, fields_of.Error) as error:
             raise ValueError(
                 f"{source.name}: expected names of columns in the first line, got {brief(first[:40])} ({error})."
@@ -328,23 +324,14 @@ class _Csv(CsvParser):
         return {name: found.column(name).combine_chunks() for name in types}
 
 
-def csv(options: Any, files: Files) -> tuple[Table, Iterator[Any]]:
-    """Return the table of CSV files, and their batches."""
-    parser = _Csv(options, files.current)
-    return parser.table, batches(files, parser, options)
+def typed(options: Any, files: Files) -> tuple[Table, Iterator[Any]]:
+    """Return the table of CSV, Parquet or Arrow files, and their batches."""
+    if options.format == "csv":
+        parser = _Csv(options, files.current)
+        return parser.table, batches(files, options, parser)
+    opened = _open_parquet if options.format == "parquet" else _open_arrow
+    what = f"{options.format.capitalize()} file"
 
-
-def parquet(options: Any, files: Files) -> tuple[Table, Iterator[Any]]:
-    """Return the table of Parquet files, and their batches."""
-    return _of_arrow(options, files, _open_parquet, "Parquet file")
-
-
-def arrow(options: Any, files: Files) -> tuple[Table, Iterator[Any]]:
-    """Return the table of files or streams of Arrow's IPC format, and their batches."""
-    return _of_arrow(options, files, _open_arrow, "Arrow file")
-
-
-def _of_arrow(options: Any, files: Files, opened: Any, what: str) -> tuple[Table, Iterator[Any]]:
     def open_next(source: Source) -> tuple[list[str], Iterator[Any]]:
         with _readable(source.name, what):
             schema, found = opened(source, options.batch_rows)

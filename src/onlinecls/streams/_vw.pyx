@@ -1,13 +1,12 @@
 """A parser of VW's text, ``label [importance] ['tag]|namespace[:weight] feature[:value] ... |...``, with VW's hashes."""
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport uint32_t, uint64_t
-from libc.stdlib cimport free
 from libc.string cimport memchr, memcmp, memcpy
 
 import numpy as np
 
 from .._hashing.murmur cimport block_at, finished, mixed
-from ._lines cimport EntryParser, Found, NOTHING, after_blanks, push, sized
+from ._lines cimport EntryParser, Found, NOTHING, after_blanks, push
 from ._numbers cimport is_digit, read_number
 
 cdef char* OF_ONE_TASK = (
@@ -128,17 +127,14 @@ cdef inline bint like_number(const unsigned char* p, const unsigned char* end) n
 
 
 cdef class VWParser(EntryParser):
-    cdef double* importances        # weights of the rows
+    cdef double[::1] importances    # weights of the rows
     cdef uint32_t mask
     cdef bint in_order              # True while the row's columns rise
 
     def __init__(self, labels, batch_rows, batch_nnz, n_features, dtype):
         EntryParser.__init__(self, labels, batch_rows, batch_nnz, n_features, dtype)
         self.mask = <uint32_t>(self.n_features - 1)
-        self.importances = <double*>sized(self.importances, batch_rows * sizeof(double))
-
-    def __dealloc__(self):
-        free(self.importances)
+        self.importances = np.empty(batch_rows)
 
     cdef Found parse(self, const unsigned char* line, const unsigned char* end) except? Found.FAULT nogil:
         cdef const unsigned char* p = after_blanks(line)
@@ -170,9 +166,9 @@ cdef class VWParser(EntryParser):
                 break
             if n_words == 0:
                 if self.labels.texts and is_of_another_task(word, p):
-                    return self.fault(word, OF_ONE_TASK, b"label")
+                    return self.fault(word, OF_ONE_TASK)
                 if not self.labels.put(self.n_rows, word, p):
-                    return self.fault(word, self.labels.expected, b"label")
+                    return self.fault(word, self.labels.expected)
             elif n_words == 2:
                 return self.fault(word, b"'|' behind label and importance (a third number, the base, is of another task)")
             elif read_number(word, &number) != p or not 0.0 <= number < INFINITY:
@@ -183,7 +179,7 @@ cdef class VWParser(EntryParser):
         if after_blanks(p) != bar:
             return self.fault(after_blanks(p), b"'|' behind the tag")
         if n_words == 0 and not self.labels.unread:
-            return self.fault(bar, b"a label and a blank before '|'", b"labels")
+            return self.fault(bar, b"a label and a blank before '|' (labels=None reads lines without)")
         return Found.ROW
 
     cdef const unsigned char* _read_namespace(self, const unsigned char* p, const unsigned char* end) except? NULL nogil:
@@ -239,11 +235,6 @@ cdef class VWParser(EntryParser):
                 push(self, hash, value)
 
     def take(self):
-        cdef double[::1] weights
-        cdef Py_ssize_t n_rows = self.n_rows
-        weight = np.empty(n_rows)
-        weights = weight
-        if n_rows:
-            memcpy(&weights[0], self.importances, n_rows * sizeof(double))
+        weights = np.array(self.importances[:self.n_rows])
         rows, labels, _ = EntryParser.take(self)
-        return rows, labels, weight
+        return rows, labels, weights
