@@ -24,7 +24,7 @@ PARTS = {
     "_registry.py": "the table of algorithms",
     "_estimators/*": "classifiers, regressors and one-class learners with scikit-learn's interface",
     "_wings/shared/*": "compiled code that several wings share",
-    "_wings/one_class/*": "the one-class learner, and the base of those of other wings",
+    "_wings/one_class/*": "the one-class learner, and the base and the loop of those of other wings",
     "_wings/adagrad/*": "AdaGrad and FTRL-proximal",
     "_wings/p_norm/*": "the p-norm Perceptrons",
     "_wings/multiplicative/*": "the multiplicative learners",

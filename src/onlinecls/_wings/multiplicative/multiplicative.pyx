@@ -1,23 +1,21 @@
 """Learning on the simplex (simplex.pxd): the multiplicative passive-aggressive algorithms (PA 6), an exponentiated gradient.
 
-A step moves θ along x, and so multiplies weights. For classes and numbers it moves the row's features alone. The one-class
-learner's centre of a ball moves along x - w, which has all features: O(n_features) a step.
+A step moves θ along x, and so multiplies weights. The one-class learner, whose centre moves along x - w, has the loop of balls
+(one_class/ball.pxd).
 """
-from libc.math cimport fabs, isfinite, sqrt
-
 import numpy as np
 
 from ..._compiled.model cimport Model
 from ..._rules cimport MULTIPLICATIVE_CENTRE, SINH, Params, Stats, Step, apply_rule, margin_suffices
 from ..._compiled.rounds cimport (
-    DECISION, OVR, Batch, Example, PassContext, Round, add_loss, after_step, before_step, check_signals, count_loss, example,
-    measure, next_round, row_at, step_fits,
+    DECISION, OVR, Batch, Example, PassContext, Round, after_step, before_step, check_signals, count_loss, example, measure,
+    next_round, row_at, step_fits,
 )
-from ..shared.norm cimport distance_of
+from ..one_class.ball cimport Ball, learn_ball, read_ball, start_on_simplex
 from ..shared.simplex cimport (
     GatheredRow, Group, Simplex, Size, gather, join, n_work, normaliser, round_up, scan_sums, start_group, step_group,
 )
-from ..._compiled.sparse cimport Row, column, floating, index_t, larger
+from ..._compiled.sparse cimport Row, floating, index_t
 
 from ..shared.simplex import GROUP_SIZE
 
@@ -27,7 +25,6 @@ ctypedef struct Weights:    # of a model
     Py_ssize_t n_groups
     Simplex simplex         # of one group at a time: see `select_group`
     GatheredRow row
-    double* way             # room for z - w, of a ball
 
 
 cdef inline void select_group(Weights* w, Py_ssize_t c) noexcept nogil:
@@ -101,77 +98,6 @@ cdef int learn_products(Weights* w, double* scores, const Batch* b, PassContext*
     return 0
 
 
-# --- the centre of a ball ------------------------------------------------------------------------------------------------------
-
-cdef void start_centre(floating[::1] state, Weights* w) noexcept nogil:
-    """Compute powers, their sum and the sum of their squares from θ."""
-    cdef Py_ssize_t j
-    cdef double squares = 0.0
-    start_group(state, &w.simplex)
-    for j in range(w.simplex.n):
-        squares += <double>state[2 * j] * state[2 * j]
-    w.groups.squares = squares
-
-
-cdef inline double squared_distance(const floating[::1] state, const Weights* w, const floating[::1] data,
-                                    const index_t[::1] indices, Row row, double inverse, double* size,
-                                    const Params* p) noexcept nogil:
-    """Return ||z - w||², a difference of numbers as large as `size`."""
-    cdef double product = 0.0, scale = weight_scale(w, 0, p)
-    cdef Size x = scan_sums(state, 2, 1, data, indices, row, 0.0, &product)
-    size[0] = x.q * (inverse * inverse) + scale * scale * w.groups.squares
-    return larger(size[0] - 2.0 * scale * (product * inverse), <double>0.0)
-
-
-cdef bint step_ball(Weights* w, const Round* r, Stats* s, PassContext* context, floating[::1] state,
-                    const floating[::1] data, const index_t[::1] indices, const Params* p) noexcept nogil:
-    """Move the centre towards a row outside the ball; return False if there is no step."""
-    cdef Py_ssize_t i, j, n = w.simplex.n
-    cdef double square = 0.0, farthest = 0.0, tau, scale = weight_scale(w, 0, p)
-    for j in range(n):      # (again without the difference of squares, which cancels where x is near the centre)
-        w.way[j] = -scale * state[2 * j]
-    for i in range(r.row.lo, r.row.hi):
-        w.way[column(indices, i, r.row.lo)] += data[i] * context.inverse
-    for j in range(n):
-        square += w.way[j] * w.way[j]
-        farthest = larger(farthest, fabs(w.way[j]))
-    s.margin, s.width = p.epsilon - sqrt(square), p.norm_bound * farthest
-    tau = apply_rule(s, p).tau               # times x - w
-    if not (p.tiny <= tau <= p.limit and context.counters.max_abs_weight + tau * farthest <= p.limit):
-        context.counters.skipped += tau != 0.0
-        return False
-    context.counters.max_abs_weight += tau * farthest
-    for j in range(n):
-        state[2 * j + 1] += <floating>(tau * w.way[j])
-    start_centre(state, w)
-    return True
-
-
-cdef int learn_centre(Weights* w, const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
-                      const index_t[::1] indices, Params* p) except -1 nogil:
-    """Learn the centre of a ball of radius epsilon around the rows."""
-    cdef double size = 0.0
-    cdef bint wrong
-    cdef Round r
-    cdef Stats s
-    while next_round(&r, b, context):
-        s.margin = p.epsilon - sqrt(squared_distance(state, w, data, indices, r.row, context.inverse, &size, p))
-        wrong = s.margin < 0.0
-        if measure(data, &r, context, &p.bias):
-            s.margin = p.epsilon - sqrt(squared_distance(state, w, data, indices, r.row, context.inverse, &size, p))
-        s.weight, s.q, s.v = r.weight, 1.0, 0.0
-        if not (isfinite(size) and isfinite(s.margin)):
-            context.counters.skipped += 1.0
-            continue
-        context.counters.mistakes += wrong
-        if s.margin >= 0.0:
-            continue
-        add_loss(s.weight * (p.margin - s.margin), context)
-        context.budget -= 4 * w.simplex.n
-        after_step(&r, step_ball(w, &r, &s, context, state, data, indices, p), context)
-    return 0
-
-
 # --- a model -------------------------------------------------------------------------------------------------------------------
 
 cdef Weights weights_of(const double[:, ::1] groups, Py_ssize_t k, Py_ssize_t n_values, const double* counts,
@@ -193,7 +119,7 @@ cdef void start_unknown(floating[::1] state, Weights* w, const Params* p) noexce
     for c in range(w.n_groups):
         select_group(w, c)
         if w.groups[c].high == 0.0 and p.rule == MULTIPLICATIVE_CENTRE:
-            start_centre(state, w)
+            start_on_simplex(state, &w.simplex)
         elif w.groups[c].high == 0.0:
             start_group(state, &w.simplex)
 
@@ -224,11 +150,10 @@ cdef int visit_rows(SimplexModel self, const floating[::1] data, const index_t[:
     cdef Py_ssize_t i, k = self.n_columns, n = k if context.task == OVR else 1, longest = 0
     cdef const double[:, ::1] groups
     cdef double[::1] doubles = np.empty(self.n_features if self.p.rule == MULTIPLICATIVE_CENTRE else k)     # a way, or scores
-    cdef double square, size = 0.0
-    cdef double* found
     cdef Py_ssize_t[::1] places
     cdef bint is_centre = self.p.rule == MULTIPLICATIVE_CENTRE
     cdef Weights w
+    cdef Ball ball = Ball(NULL, &w.simplex, &doubles[0], 0.0)
     cdef Params p = self.p
     cdef Row row
     p.bias = context.bias
@@ -237,25 +162,22 @@ cdef int visit_rows(SimplexModel self, const floating[::1] data, const index_t[:
         shown, groups = known.values, known.groups
         w = weights_of(groups, k, shown.shape[0], NULL, &p)
         with nogil:
+            if is_centre:
+                return read_ball(&ball, b, context, shown, data, indices, &p)
             for i in range(b.n):
-                row, found = row_at(b, i), &context.found[i * k]
+                row = row_at(b, i)
                 context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * k)
-                if is_centre:
-                    square = squared_distance(shown, &w, data, indices, row, context.inverse, &size, &p)
-                    found[0] = distance_of(square, size, &p)
-                else:
-                    score_all(shown, &w, data, indices, row, context.inverse, found, &p)
+                score_all(shown, &w, data, indices, row, context.inverse, &context.found[i * k], &p)
         return 0
     if len(self.groups) != n:       # the task has changed
         self.groups = np.zeros((n, GROUP_SIZE))
     state, groups = self.values, self.groups
     w = weights_of(groups, k, state.shape[0], context.counts, &p)
-    w.way = &doubles[0]
     if w.simplex.counts == NULL:    # (else the first row's class may join)
         start_unknown(state, &w, &p)
     if is_centre:
         with nogil:
-            return learn_centre(&w, b, context, state, data, indices, &p)
+            return learn_ball(&ball, b, context, state, data, indices, &p)
     for i in range(b.n_rows):
         longest = max(longest, b.indptr[i + 1] - b.indptr[i])
     w.row.capacity = round_up(longest + 1)      # (of whole registers, with the constant feature)

@@ -1,12 +1,10 @@
-"""Running sums of terms that steps replace, in two doubles: a step takes its features' terms out and puts the new ones in. And
-distances from the centre of a ball.
+"""Running sums of terms that steps replace, in two doubles: a step takes its features' terms out and puts the new ones in.
 
 A sum has 106 bits and, as a `Normaliser`, a bound on its rounding errors: where the bound grows too large for what is left of the
 sum, the terms are summed anew, O(n_features).
 """
-from libc.math cimport fabs, sqrt
+from libc.math cimport fabs
 
-from ..._rules cimport Params
 from ..._compiled.sparse cimport floating
 
 cdef extern from "_wings/shared/powers.h":
@@ -50,11 +48,3 @@ cdef inline void settle(Normaliser* s, double before, double n) noexcept nogil:
 cdef inline bint is_known(const Normaliser* s, double total) noexcept nogil:
     """Return True if the sum is exact to 2^-44 of a total that it is part of. (False for NaN.)"""
     return s.noise <= 5.7e-14 * total
-
-
-cdef inline double distance_of(double square, double size, const Params* p) noexcept nogil:
-    """Return ||z - w||: exactly epsilon within rounding of a ball's surface, where updates leave rows.
-
-    square : ||z - w||², a difference of numbers as large as size, and off by up to 16 of the dtype's spacings of these.
-    """
-    return p.epsilon if fabs(square - p.epsilon * p.epsilon) <= 16.0 * p.spacing * size else sqrt(square)

@@ -1,0 +1,182 @@
+"""A ball of radius epsilon around the rows: the loop of the one-class learners (the uniclass), and the steps of both kinds of centre.
+
+Passive-aggressive (PA 2): w = a u moves towards a row by a share b of the way,
+
+    w <- (1 - b) w + b x,   that is   a <- (1 - b) a,   u += (b/a) x,   ||x - w||² = ||x||² - 2a u.x + a² ||u||²,
+
+so that a step costs O(nnz). ||u||² is a compensated running sum of u_i². a only shrinks; before a or u leaves the dtype's range,
+a is multiplied into u, O(n_features).
+
+Multiplicative (PA 6): w is on a simplex (simplex.pxd), θ moves along x - w, which has all features: O(n_features) a step.
+"""
+from libc.math cimport fabs, isfinite, sqrt
+
+from ..._compiled.rounds cimport Batch, PassContext, Round, add_loss, after_step, check_signals, measure, next_round, row_at
+from ..._compiled.sparse cimport Row, Sums, column, floating, index_t, larger, scan
+from ..._rules cimport ADDITIVE, Params, Stats, apply_rule, smaller
+from ..shared.norm cimport Normaliser, add, is_known, settle
+from ..shared.simplex cimport Simplex, Size, normaliser, scan_sums, start_group
+
+
+ctypedef struct Centre:
+    Normaliser squares      # ||u||²
+    double scale            # a; 0: no centre yet
+
+
+ctypedef struct Ball:
+    Centre* centre          # NULL: the centre is on a simplex
+    Simplex* simplex
+    double* way             # room for z - w, on a simplex
+    double q                # ||x||² of the row at hand
+
+
+cdef inline double distance(Ball* ball, const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
+                            double inverse, double* size, const Params* p) noexcept nogil:
+    """Return ||z - w||: exactly epsilon within rounding of the surface, where updates leave rows. inverse : 1/s.
+
+    It is the root of a difference of numbers as large as `size`, off by up to 16 of the dtype's spacings of these.
+    """
+    cdef Sums sums
+    cdef double square, scale, squares
+    if ball.centre != NULL:
+        sums = scan(ADDITIVE, state, data, indices, row, p)
+        scale, squares = ball.centre.scale, ball.centre.squares.high
+    else:
+        sums.q = scan_sums(state, 2, 1, data, indices, row, 0.0, &sums.score).q
+        scale, squares = p.norm_bound / normaliser(ball.simplex.group), ball.simplex.group.squares
+    ball.q = sums.q
+    size[0] = sums.q * (inverse * inverse) + scale * scale * squares
+    square = larger(size[0] - 2.0 * scale * (sums.score * inverse), <double>0.0)
+    return p.epsilon if fabs(square - p.epsilon * p.epsilon) <= 16.0 * p.spacing * size[0] else sqrt(square)
+
+
+cdef inline int learn_ball(Ball* ball, const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
+                           const index_t[::1] indices, const Params* p) except -1 nogil:
+    """Learn the centre of a ball around the rows."""
+    cdef double way, size = 0.0, unused = 0.0
+    cdef bint first, wrong
+    cdef Round r
+    cdef Stats s
+    while next_round(&r, b, context):
+        way = distance(ball, state, data, indices, r.row, context.inverse, &size, p)
+        wrong = way > p.epsilon
+        if measure(data, &r, context, &unused):
+            way = distance(ball, state, data, indices, r.row, context.inverse, &size, p)
+        s.weight, s.margin, s.q, s.v = r.weight, p.epsilon - way, 1.0, 0.0      # z = (x - w) / ||x - w||
+        if not (isfinite(size) and isfinite(s.margin)):
+            context.counters.skipped += 1.0
+            continue
+        first = ball.centre != NULL and ball.centre.scale == 0.0
+        if not first:
+            context.counters.mistakes += wrong
+            if s.margin >= 0.0:
+                continue
+            add_loss(s.weight * (p.margin - s.margin), context)
+            if -s.margin <= p.slack:
+                continue
+        if ball.centre == NULL:
+            after_step(&r, step_on_simplex(ball, &r, &s, context, state, data, indices, p), context)
+        else:
+            # (A hard constraint: a row's weight cannot enlarge the step.)
+            way = 1.0 if first else smaller(smaller(1.0, s.weight) * apply_rule(&s, p).tau / way, 1.0)
+            after_step(&r, move(ball, way, &r, context, state, data, indices, p) and not first, context)
+    return 0
+
+
+cdef inline int read_ball(Ball* ball, const Batch* b, PassContext* context, const floating[::1] state, const floating[::1] data,
+                          const index_t[::1] indices, const Params* p) except -1 nogil:
+    """Compute found[i] = ||x_i - w||."""
+    cdef Py_ssize_t i
+    cdef double size = 0.0
+    cdef Row row
+    for i in range(b.n):
+        row = row_at(b, i)
+        context.budget = check_signals(context.budget, row.hi - row.lo + 8)
+        context.found[i] = distance(ball, state, data, indices, row, context.inverse, &size, p)
+    return 0
+
+
+# --- a centre that moves towards a row -----------------------------------------------------------------------------------------
+
+cdef inline void rescale(floating[::1] state, double factor, Centre* centre) noexcept nogil:
+    """Multiply u by a factor, and sum ||u||² anew."""
+    cdef Py_ssize_t at
+    centre.squares = Normaliser(0.0, 0.0, 0.0)
+    for at in range(state.shape[0]):
+        state[at] = <floating>(factor * state[at])
+        add(&centre.squares.high, &centre.squares.low, <double>state[at] * state[at])
+    settle(&centre.squares, 0.0, state.shape[0])
+
+
+cdef inline bint move(Ball* ball, double share, const Round* r, PassContext* context, floating[::1] state,
+                      const floating[::1] data, const index_t[::1] indices, const Params* p) noexcept nogil:
+    """Move the centre a share of the way to a row; return False if there is no step."""
+    cdef Py_ssize_t k, at, n = 0
+    cdef Centre* centre = ball.centre
+    cdef double length = larger(sqrt(ball.q), <double>1e-150) * context.inverse   # (no |x_i| is larger, though squares underflow)
+    cdef double least = 1e-18 if floating is float else 1e-120         # of a
+    cdef double limit = smaller(p.limit, 1e150), a = (1.0 - share) * centre.scale, before
+    cdef Normaliser squares
+    cdef floating step
+    if length > limit or share == 0.0:
+        context.counters.skipped += 1.0
+        return False
+    if a < least or context.counters.max_abs_weight + share / a * length > limit:
+        rescale(state, a, centre)
+        context.budget -= state.shape[0]
+        context.counters.max_abs_weight *= a
+        a = 1.0
+    centre.scale = a
+    context.counters.max_abs_weight += share / a * length
+    squares, step, before = centre.squares, <floating>(share / a), centre.squares.high
+    for k in range(r.row.lo, r.row.hi):
+        at = column(indices, k, r.row.lo)
+        if data[k] != 0.0:
+            n += 1
+            add(&squares.high, &squares.low, -<double>state[at] * state[at])
+            state[at] += step * <floating>(data[k] * context.inverse)
+            add(&squares.high, &squares.low, <double>state[at] * state[at])
+    settle(&squares, before, n)
+    centre.squares = squares
+    if not is_known(&squares, squares.high):
+        rescale(state, 1.0, centre)
+        context.budget -= state.shape[0]
+    return True
+
+
+# --- a centre on a simplex -----------------------------------------------------------------------------------------------------
+
+cdef inline void start_on_simplex(floating[::1] state, Simplex* s) noexcept nogil:
+    """Compute powers, their sum and the sum of their squares from θ."""
+    cdef Py_ssize_t j
+    cdef double squares = 0.0
+    start_group(state, s)
+    for j in range(s.n):
+        squares += <double>state[2 * j] * state[2 * j]
+    s.group.squares = squares
+
+
+cdef inline bint step_on_simplex(Ball* ball, const Round* r, Stats* s, PassContext* context, floating[::1] state,
+                                 const floating[::1] data, const index_t[::1] indices, const Params* p) noexcept nogil:
+    """Move the centre towards a row outside the ball; return False if there is no step."""
+    cdef Py_ssize_t i, j, n = ball.simplex.n
+    cdef double* way = ball.way
+    cdef double square = 0.0, farthest = 0.0, tau, scale = p.norm_bound / normaliser(ball.simplex.group)
+    context.budget -= 4 * n
+    for j in range(n):      # (again without the difference of squares, which cancels where x is near the centre)
+        way[j] = -scale * state[2 * j]
+    for i in range(r.row.lo, r.row.hi):
+        way[column(indices, i, r.row.lo)] += data[i] * context.inverse
+    for j in range(n):
+        square += way[j] * way[j]
+        farthest = larger(farthest, fabs(way[j]))
+    s.margin, s.width = p.epsilon - sqrt(square), p.norm_bound * farthest
+    tau = apply_rule(s, p).tau               # times x - w
+    if not (p.tiny <= tau <= p.limit and context.counters.max_abs_weight + tau * farthest <= p.limit):
+        context.counters.skipped += tau != 0.0
+        return False
+    context.counters.max_abs_weight += tau * farthest
+    for j in range(n):
+        state[2 * j + 1] += <floating>(tau * way[j])
+    start_on_simplex(state, ball.simplex)
+    return True
