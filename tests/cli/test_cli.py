@@ -5,7 +5,6 @@ import os
 import random
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -294,9 +293,3 @@ def test_learning_texts_imports_nothing_that_takes_long(tsv):
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env={
         **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}).stdout.split()
     assert not {"pandas", "sklearn", "pyarrow", "scipy.stats", "matplotlib", "onlinecls.tables"} & set(found)
-
-
-def test_a_stream_is_read_as_the_models_data_from_standard_input(tsv, trained):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    done = subprocess.run([*COMMAND, "predict", trained, "-"], input=Path(tsv).read_bytes(), capture_output=True, env=environment)
-    assert done.returncode == 0 and len(done.stdout.split()) == 300

@@ -33,6 +33,11 @@ def as_in_a_terminal():
     signal.signal(signal.SIGHUP, before)
 
 
+def vw(n):
+    """Lines for VW, of importance 0 every third time."""
+    return [f"{label} {k % 3} | {text}\n" for k, (label, text) in enumerate(mails.texts(n))]
+
+
 def texts(n, seed=0):
     return [f"{label}\t{text}\n" for label, text in mails.texts(n, seed)]
 
@@ -50,7 +55,8 @@ class Running:
         if fifo is not None:
             os.mkfifo(fifo)
         self.process = subprocess.Popen(
-            [*COMMAND, *map(str, arguments)], stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=ENVIRONMENT)
+            [*COMMAND, *map(str, arguments)], stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=ENVIRONMENT,
+            errors="surrogateescape")
         self.fifo, self.input = fifo, self.process.stdin if fifo is None else open(fifo, "w")
         self.lines = {name: queue.SimpleQueue() for name in ("stdout", "stderr")}
         self.threads = [threading.Thread(target=self._collect, args=(name,), daemon=True) for name in self.lines]
@@ -102,13 +108,6 @@ class Running:
 
 
 @pytest.fixture
-def mail(tmp_path):
-    path = tmp_path / "mail.tsv"
-    path.write_text("".join(texts(300)))
-    return path
-
-
-@pytest.fixture
 def done(run):
     """Run a command in this process and return its output."""
 
@@ -121,71 +120,46 @@ def done(run):
 
 
 @pytest.fixture
-def model(mail, tmp_path, done):
-    path = tmp_path / "mail.model"
-    done("train", mail, "--bits", 10, "--save", path, "--quiet")
-    return path
+def trained(tmp_path, done):
+    """Train a model on a file of a format; return its path."""
+
+    def trained(format, n=300):
+        path = tmp_path / f"{format}.model"
+        done("train", mails.written(tmp_path, format, mails.texts(n)), "--bits", 10, "--save", path, "--quiet")
+        return path
+
+    return trained
 
 
 # --- answers --------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("format", ["texts", "tsv", "vw", "svmlight", "jsonl", "csv"])
-def test_each_line_is_answered_before_the_next_one_comes(tmp_path, model, done, format):
-    rows = texts(12, 1)
-    contents = [row.rstrip("\n").split("\t") for row in rows]
-    lines = {
-        "texts": [f"{text}\n" for _, text in contents],
-        "tsv": rows,
-        "vw": [f"{label} | {text}\n" for label, text in contents],
-        "svmlight": [f"{label} {k}:1 99:2\n" for k, (label, _) in enumerate(contents)],
-        "jsonl": [json.dumps({"label": label, "text": text}) + "\n" for label, text in contents],
-        "csv": [f"{label},{text}\n" for label, text in contents],
-    }[format]
-    header = "label,text\n" if format == "csv" else ""
-    if format not in ("texts", "tsv"):
-        data, model = tmp_path / f"mail.{format}", tmp_path / "model"
-        data.write_text(header + "".join(lines * 10))
-        done("train", data, "--bits", 10, "--save", model, "--quiet")
-    expected = process("predict", model, "-", input=header + "".join(lines)).stdout.split()
-    assert set(expected) == {"ham", "spam"} or format == "svmlight"
-    with Running("predict", model, "-") as running:
-        running.write(header)
-        for line, answer in zip(lines, expected, strict=True):
-            running.write(line)
-            assert running.read() == answer
-        assert running.finish() == 0 and running.rest("stderr") == []
-
-
-BAD = {
-    "texts": [], "tsv": [b"spam\t\xff\n"], "vw": [b"|f 9:1x\n", b"none\n"], "svmlight": [b"1 1:x\n"],
-    "jsonl": [b"{\n", b"[]\n"], "csv": [b"ham\n", b"ham,\xff\n"],
-}
-GOOD = {
-    "texts": b"lunch at noon\n", "tsv": b"ham\tlunch at noon\n", "vw": b"1 | lunch\n", "svmlight": b"1 1:1\n",
-    "jsonl": b'{"label": "ham", "text": "lunch"}\n', "csv": b"ham,lunch\n",
+BAD = {  # lines that are no rows, with any other byte as the first half of a pair
+    "texts": [], "tsv": ["spam\t\udcff\n"], "vw": ["|f 9:1x\n", "none\n"], "svmlight": ["1 1:x\n"],
+    "jsonl": ["{\n", "[]\n"], "csv": ["ham\n", "ham,\udcff\n"],
 }
 NOTHING = {(): "NA", ("--json",): '{"prediction": null}', ("--scores",): "NA\tNA"}
 
 
 @pytest.mark.parametrize("options", NOTHING)
 @pytest.mark.parametrize("format", BAD)
-def test_a_line_without_a_row_is_answered_before_the_next_one_comes(tmp_path, model, done, format, options):
+def test_each_line_is_answered_before_the_next_one_comes(tmp_path, trained, done, format, options):
     """A client that writes a line and reads a line, also where a line is empty, of blanks or malformed."""
-    good = GOOD[format]
-    if format not in ("texts", "tsv"):
-        data, model = tmp_path / f"mail.{format}", tmp_path / "model"
-        other = good.replace(b"1 ", b"2 ", 1).replace(b"ham", b"spam")
-        data.write_bytes(b"label,text\n" * (format == "csv") + (good + other) * 9)
-        done("train", data, "--bits", 10, "--save", model, "--quiet")
-    odd = [*([] if format == "csv" else [b"\n", b"\r\n", b"  \n", b"\t \r\n"]), *BAD[format]]
+    kind, rows = "tsv" if format == "texts" else format, mails.texts(8, 1)
+    model, data = trained(kind), mails.written(tmp_path, kind, rows)
+    lines = [f"{text}\n" for _, text in rows] if format == "texts" else Path(data).read_text().splitlines(keepends=True)
+    header, lines = ("".join(lines[:1]), lines[1:]) if format == "csv" else ("", lines)
+    expected = done("predict", model, data, *options).splitlines()
+    first, expected = expected[:-8], expected[-8:]
+    odd = [*([] if format == "csv" else ["\n", "\r\n", "  \n", "\t \r\n"]), *BAD[format]]
+    pairs = [(line, NOTHING[options]) for line in odd]
     with Running("predict", model, "-", "--on-error", "skip", *options) as running:
-        os.write(running.process.stdin.fileno(), b"label,text\n" * (format == "csv"))
-        for k, line in enumerate([*odd, good, good, *odd[::-1], good]):
-            os.write(running.process.stdin.fileno(), line)
-            if k == 0 and options and "--json" not in options:
-                assert running.read().startswith("prediction\t")
-            assert (running.read() == NOTHING[options]) == (line != good), line
+        running.write(header)
+        for line, answer in [*pairs, *zip(lines, expected, strict=True), *pairs, (lines[0], expected[0])]:
+            running.write(line)
+            if first:
+                assert running.read() == first.pop()
+            assert running.read() == answer, line
         assert running.finish() == 0 and running.rest() == []
 
 
@@ -209,27 +183,16 @@ def test_a_reader_of_the_output_who_leaves_ends_learning_with_a_model(form, tmp_
     assert (tmp_path / "done").read_bytes() == (tmp_path / "whole").read_bytes()
 
 
-def test_predict_waits_for_the_end_of_a_line(model):
-    with Running("predict", model, "-", "--format", "tsv") as running:
-        running.write("spam\twin a pr")
-        time.sleep(0.1)
-        assert running.lines["stdout"].empty()
-        running.write("ize\n")
-        assert running.read() == "spam"
-        running.write("lunch at noon")
-        assert running.finish() == 0 and running.rest() == ["ham"]
-
-
-def test_a_row_of_csv_may_come_in_pieces(tmp_path, done):
-    data, model = tmp_path / "mail.csv", tmp_path / "model"
-    data.write_text("label,text\n" + "".join(row.replace("\t", ",") for row in texts(100)))
-    done("train", data, "--bits", 10, "--save", model, "--quiet")
-    with Running("predict", model, "-") as running:
-        running.write('label,text\nx,"win a\n')
-        time.sleep(0.1)
-        running.write('prize"\n')
-        assert running.read() == "spam"
-        assert running.finish() == 0 and running.rest() == []
+def test_predict_waits_for_the_end_of_a_line_and_of_a_row(trained):
+    for format, begin, end in (("tsv", "spam\twin a pr", "ize\n"), ("csv", 'label,text\nx,"win a\n', 'prize"\n')):
+        with Running("predict", trained(format), "-", "--format", format) as running:
+            running.write(begin)
+            time.sleep(0.1)
+            assert running.lines["stdout"].empty()
+            running.write(end)
+            assert running.read() == "spam"
+            running.write("ham\tlunch at noon" if format == "tsv" else "ham,lunch at noon")
+            assert running.finish() == 0 and running.rest() == ["ham"]
 
 
 def test_train_learns_from_an_open_pipe_and_prints_lines_by_time(tmp_path):
@@ -252,28 +215,29 @@ def test_train_learns_from_an_open_pipe_and_prints_lines_by_time(tmp_path):
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
 def test_signals_save_the_model_and_resume_goes_on_behind_it(tmp_path, number, code):
-    rows, half, both, whole = texts(5000), tmp_path / "half", tmp_path / "both", tmp_path / "whole"
-    data = tmp_path / "mail.tsv"
+    """Rows are told, those of weight 0 included, and examples, which are none of these."""
+    rows, half, both, whole = vw(6000), tmp_path / "half", tmp_path / "both", tmp_path / "whole"
+    data = tmp_path / "mail.vw"
     with Running("train", data, "--bits", 10, "--save", half, "--json", fifo=data) as running:
-        running.write("".join(rows[:4500]))
-        running.wait_for("   4,096 ")
+        running.write("".join(rows[:5000]))
+        running.wait_for("   2,730 ")  # of 4,096 rows
         running.process.send_signal(number)
         ended, said = running.finish(), "\n".join(running.rest("stderr"))
         assert ended == code, said
         told = json.loads(running.rest()[-1])
-    learnt = learner_in(half).t_
-    assert 4096 <= learnt <= 4500
-    assert told["interrupted"] and (told["examples"], told["row"], told["passes"]) == (learnt, learnt, 0)
-    assert f"ended after row {learnt:,} of pass 1; what was learnt is saved in {half}. To go on: --resume {half}" in said
+    learnt, row = learner_in(half).t_, told["row"]
+    assert 4096 <= row <= 5000 and told["interrupted"] and told["passes"] == 0
+    assert told["examples"] == learnt == sum(k % 3 > 0 for k in range(row))
+    assert f"ended after row {row:,} of pass 1; what was learnt is saved in {half}. To go on: --resume {half}" in said
     assert "Traceback" not in said
     data.write_text("".join(rows))
     done = process("train", data, "--resume", half, "--save", both)
-    assert done.returncode == 0 and f"going on after {learnt:,} examples, after row {learnt:,}" in done.stderr
+    assert done.returncode == 0 and f"going on after {learnt:,} examples, after row {row:,}" in done.stderr
     assert process("train", data, "--bits", 10, "--save", whole, "--quiet").returncode == 0
     assert both.read_bytes() == whole.read_bytes()
-    done = process("train", "-", "--format", "tsv", "--resume", half, "--json", input="".join(rows))
-    assert f"was interrupted after row {learnt:,} of other data; all of DATA is learnt." in done.stderr
-    assert json.loads(done.stdout)["examples"] == 5000
+    done = process("train", "-", "--format", "vw", "--resume", half, "--json", input="".join(rows))
+    assert f"was interrupted after row {row:,} of other data; all of DATA is learnt." in done.stderr
+    assert json.loads(done.stdout)["examples"] == 4000
 
 
 def test_a_fifo_without_a_reader_does_not_hold_the_end_of_a_training(tmp_path):
@@ -325,22 +289,6 @@ def test_an_interrupt_in_the_second_pass_is_counted_right(tmp_path):
     assert model.read_bytes() == whole.read_bytes()
 
 
-def test_the_row_to_go_on_behind_counts_rows_of_weight_0(tmp_path):
-    rows = [f"{row.split(chr(9))[0]} {k % 3} | {row.split(chr(9))[1]}" for k, row in enumerate(texts(6000))]
-    data, half, whole = tmp_path / "mail.vw", tmp_path / "half", tmp_path / "whole"
-    with Running("train", data, "--bits", 10, "--save", half, "--json", fifo=data) as running:
-        running.write("".join(rows[:5000]))
-        running.wait_for("   2,730 ")  # of 4,096 rows
-        running.process.send_signal(signal.SIGTERM)
-        running.finish()
-        told = json.loads(running.rest()[-1])
-    assert told["examples"] == learner_in(half).t_ == sum(k % 3 > 0 for k in range(told["row"]))
-    data.write_text("".join(rows))
-    process("train", data, "--resume", half, "--save", half, "--quiet")
-    process("train", data, "--bits", 10, "--save", whole, "--quiet")
-    assert half.read_bytes() == whole.read_bytes()
-
-
 def test_a_signal_in_a_finalizer_is_raised_later_and_prints_nothing(capfd):
     class Owner:
         def __del__(self):
@@ -379,52 +327,28 @@ def test_a_process_that_is_killed_leaves_its_last_checkpoint(tmp_path, every):
 # --- lines stay in their places -------------------------------------------------------------------------------------------------
 
 
-def test_predictions_keep_the_lines_of_their_rows(tmp_path, done):
-    data, model = tmp_path / "mail.vw", tmp_path / "model"
-    lines = [f"{label} | {text}" for label, text in (row.rstrip("\n").split("\t") for row in texts(9000))]
-    data.write_text("\n".join(lines) + "\n")
-    done("train", data, "--bits", 10, "--save", model, "--quiet")
-    whole = done("predict", model, data).splitlines()
-    bad = {0, 1, 17, 4095, 4096, 4097, 8191, 8999}
-    empty = {5, 4100}
-    data.write_text("".join("| a:1x\n" if k in bad else "\n" if k in empty else line + "\n" for k, line in enumerate(lines)))
-    expected = ["NA" if k in bad | empty else said for k, said in enumerate(whole)]
-    for source in (str(data), "-"):
-        of_a_process = process("predict", model, source, "--on-error", "skip", input=data.read_text())
-        assert of_a_process.stdout.splitlines() == expected and "8 malformed lines skipped" in of_a_process.stderr
-    header, *lines = done("predict", model, data, "--on-error", "skip", "--scores").splitlines()
-    assert header == "prediction\tspam" and lines[0] == "NA\tNA" and len(lines) == 9000
-
-
-@pytest.mark.parametrize("format", ["tsv", "jsonl", "csv", "parquet", "svmlight"])
-def test_predict_prints_a_line_for_bad_rows_of_every_format(tmp_path, done, format):
-    rows = [row.rstrip("\n").split("\t") for row in texts(40)]
-    good, data, model = tmp_path / f"good.{format}", tmp_path / f"bad.{format}", tmp_path / "model"
+@pytest.mark.parametrize("format", ["vw", "tsv", "jsonl", "csv", "svmlight", "parquet"])
+def test_predictions_keep_the_lines_of_their_rows(tmp_path, trained, done, format):
+    model, n, bad = trained(format), 5000, {0, 1, 17, 4095, 4096, 4097, 4999}
+    rows, empty = mails.texts(n), {5, 4100} if format in ("vw", "tsv", "jsonl") else set()
+    data = mails.written(tmp_path, format, rows)
+    expected = done("predict", model, data).splitlines()
+    expected = ["NA" if k in bad | empty else said for k, said in enumerate(expected)]
     if format == "parquet":
-        pa = pytest.importorskip("pyarrow")
-        write = pytest.importorskip("pyarrow.parquet").write_table
-        labels = [label for label, _ in rows]
-        write(pa.table({"label": labels, "text": [text for _, text in rows]}), good)
-        write(pa.table({"label": labels, "text": [None if k in (3, 39) else text for k, (_, text) in enumerate(rows)]}), data)
+        mails.written(tmp_path, format, [(label, None if k in bad else text) for k, (label, text) in enumerate(rows)])
     else:
-        line, bad, head = {
-            "tsv": (lambda label, text: f"{label}\t{text}", "x\t\xff", ""),
-            "jsonl": (lambda label, text: json.dumps({"label": label, "text": text}), "{", ""),
-            "csv": (lambda label, text: f"{label},{text}", "a,b,c", "label,text\n"),
-            "svmlight": (lambda label, text: f"{label} {len(text)}:1", "x y", ""),
-        }[format]
-        lines = [line(*row) for row in rows]
-        good.write_text(head + "\n".join(lines) + "\n")
-        broken = [bad if k in (3, 39) else text for k, text in enumerate(lines)]
-        data.write_bytes((head + "\n".join(broken) + "\n").encode("latin-1"))
-    done("train", good, "--bits", 10, "--save", model, "--quiet")
-    whole = done("predict", model, good).splitlines()
-    expected = ["NA" if k in (3, 39) else said for k, said in enumerate(whole)]
+        lines = Path(data).read_text().splitlines(keepends=True)
+        begin = len(lines) - n
+        lines[begin:] = [BAD[format][-1] if k in bad else "\n" if k in empty else line for k, line in enumerate(lines[begin:])]
+        Path(data).write_text("".join(lines), errors="surrogateescape")
     assert done("predict", model, data, "--on-error", "skip").splitlines() == expected
+    if format == "vw":
+        piped = process("predict", model, "-", "--on-error", "skip", input=Path(data).read_text())
+        assert piped.stdout.splitlines() == expected and "7 malformed lines skipped" in piped.stderr
 
 
-def test_standard_input_is_read_as_the_data_of_the_model(tmp_path, model):
-    rows = texts(30, 5)
+def test_standard_input_is_read_as_the_data_of_the_model(trained):
+    rows, model = texts(30, 5), trained("tsv")
     bare = "".join(row.split("\t")[1] for row in rows)
     expected = process("predict", model, "-", input=bare).stdout
     csv, jsonl = ("".join(make(*row.rstrip("\n").split("\t")) for row in rows) for make in (
@@ -435,25 +359,22 @@ def test_standard_input_is_read_as_the_data_of_the_model(tmp_path, model):
     assert process("predict", model, "-", input="win, a prize, now\nlunch, at noon, today\n").stdout.split() == ["spam", "ham"]
     vw = process("predict", model, "-", "--format", "vw", input="1 | a b\n")
     assert vw.returncode == 1 and "rows must be like those of tsv that the model has learnt, got vw" in vw.stderr
-    assert Path(model).exists()
 
 
 @pytest.mark.parametrize("closed, message", [(">&-", "standard output must be open"), ("<&-", "<stdin>: must be open")])
-def test_closed_standard_streams_are_errors(model, mail, closed, message):
-    data = str(mail) if closed == ">&-" else "-"
+def test_closed_standard_streams_are_errors(tmp_path, trained, closed, message):
+    model, data = trained("tsv"), str(tmp_path / "mail.tsv") if closed == ">&-" else "-"
     command = f"{shlex.quote(sys.executable)} -m onlinecls predict {model} {data} {closed}"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
     assert done.returncode == 1 and message in done.stderr and "Traceback" not in done.stderr
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
-def test_output_to_a_full_disk_is_an_error_of_the_command(tmp_path):
-    data = tmp_path / "mails.tsv"
-    data.write_text("".join(texts(40)))
-    assert process("train", data, "--bits", 8, "--save", tmp_path / "model").returncode == 0
+def test_output_to_a_full_disk_is_an_error_of_the_command(trained):
+    model = trained("tsv", 40)
     with open("/dev/full", "w") as full:
         options = {"stdout": full, "stderr": subprocess.PIPE, "text": True, "env": ENVIRONMENT}
-        done = subprocess.run([*COMMAND, "inspect", tmp_path / "model"], **options)
+        done = subprocess.run([*COMMAND, "inspect", model], **options)
     assert (done.returncode, done.stderr) == (1, "onlinecls inspect: [Errno 28] No space left on device\n")
 
 
