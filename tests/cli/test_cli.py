@@ -59,12 +59,16 @@ def test_train_learns_the_same_model_as_the_estimator_in_python(tsv, tmp_path, r
     words = ["--ngrams", *options["ngram_range"]] if "ngram_range" in options else []
     words += ["--analyzer", options["analyzer"]] if "analyzer" in options else []
     code, out, err = run("train", tsv, "--bits", 10, "--param", "r=0.5", "--json", "--quiet", "--save", model, *words)
-    expected, _ = in_python(tsv, AROWClassifier(r=0.5, dtype="float32"), **options)
+    expected, vectorizer = in_python(tsv, AROWClassifier(r=0.5, dtype="float32"), **options)
     learner, result = learner_in(model), json.loads(out)
     assert (code, err) == (0, "") and repr(learner) == "AROWClassifier(r=0.5, dtype='float32')"
     np.testing.assert_array_equal(learner.coef_, expected.coef_)
     assert (result["examples"], result["mistakes"], result["updates"]) == (300, expected.n_mistakes_, expected.n_updates_)
     assert result["passes"] == 1 and not result["interrupted"] and result["model"] == str(model)
+    X = vectorizer.transform([text for _, text in texts(300)])
+    assert run("predict", model, tsv)[1].split() == expected.predict(X).tolist()
+    lines = run("predict", model, tsv, "--scores")[1].splitlines()[1:]
+    np.testing.assert_array_equal([float(line.split("\t")[1]) for line in lines], expected.decision_function(X))
 
 
 def test_train_prints_a_line_when_the_examples_have_doubled(tsv, run):
@@ -188,15 +192,6 @@ def test_texts_without_blanks_are_told(tmp_path, run):
 
 
 # --- predict, evaluate, inspect -------------------------------------------------------------------------------------------------
-
-
-def test_predict_prints_what_the_estimator_predicts_in_python(tsv, run, trained):
-    learner, vectorizer = in_python(tsv)
-    rows = [text for _, text in texts(300)]
-    X = vectorizer.transform(rows)
-    assert run("predict", trained, tsv)[1].split() == learner.predict(X).tolist()
-    lines = run("predict", trained, tsv, "--scores")[1].splitlines()[1:]
-    np.testing.assert_array_equal([float(line.split("\t")[1]) for line in lines], learner.decision_function(X))
 
 
 @pytest.mark.parametrize("labels", [("ham", "spam"), tuple("abc")])

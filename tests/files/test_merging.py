@@ -184,18 +184,6 @@ def test_merging_a_model_without_rows_changes_nothing(learner):
 # --- second order ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scale", [0.125, 1.0, 8.0])
-def test_merged_least_squares_are_one_pass(scale):
-    rng = np.random.default_rng(0)
-    X, w = rng.normal(size=(300, 6)), rng.normal(size=6)
-    y = X @ w + 0.5 + 0.1 * rng.normal(size=300)
-    make = lambda: onlinecls.AROWRegressor(r=1.0, covariance="full", scale=scale, intercept_scaling=1.0)  # noqa: E731
-    models = [make().partial_fit(X[part], y[part]) for part in np.split(np.arange(300), 3)]
-    merged, once = onlinecls.merge(models), make().partial_fit(X, y)
-    for name in ("coef_", "covariance_", "intercept_"):
-        assert_allclose(getattr(merged, name), getattr(once, name), 1e-9, 1e-12)
-
-
 def test_classes_that_shared_a_vector_keep_what_they_know_of_it():
     """A vector that two classes shared begins, as each of them, with half the variance: features never met stay at the prior."""
     X, y = np.eye(6)[[0, 1, 2, 0, 1, 2]], np.array(["a", "b", "c", "b", "a", "c"])
@@ -204,18 +192,6 @@ def test_classes_that_shared_a_vector_keep_what_they_know_of_it():
     merged = onlinecls.merge([models[0]] + 9 * [models[1]])
     assert_array_equal(merged.covariance_[:, 5], [0.5, 0.5, 1.0])
     assert (merged.covariance_ <= models[0].covariance_ + 1e-15).all()
-
-
-def test_float32_is_merged_in_double_and_rounded_once():
-    rng = np.random.default_rng(1)
-    X, y = rng.normal(size=(60, 5)).astype(np.float32), rng.integers(0, 2, 60)
-    models = [onlinecls.AROWClassifier(r=1.0, scale=1.0).partial_fit(X[part], y[part]) for part in np.split(np.arange(60), 6)]
-    precisions = [1.0 / model.covariance_.astype(float) for model in models]
-    P = 1.0 + sum(precision - 1.0 for precision in precisions)
-    expected = sum(p * model.coef_.astype(float) for p, model in zip(precisions, models, strict=True)) * (1.0 / P)
-    merged = onlinecls.merge(models)
-    assert merged.coef_.dtype == np.float32
-    assert_array_equal(merged.coef_, expected.astype(np.float32))
 
 
 # --- what is refused ------------------------------------------------------------------------------------------------------------

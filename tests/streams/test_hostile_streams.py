@@ -1,7 +1,6 @@
 """Hostile files, texts and metadata: our error, with the rows before it, or the right rows. Never a crash, never without end."""
 
 import io
-import re
 import subprocess
 import sys
 
@@ -136,8 +135,7 @@ def test_a_label_of_many_characters_is_a_malformed_row(format):
 
 def test_control_characters_of_files_never_reach_the_terminal(tmp_path, run):
     data, model = tmp_path / "a.tsv", str(tmp_path / "model")
-    strange = "sp\x1b]0;x\x07am\x9b\u202e\u2028"
-    data.write_text(f"ham\tlunch at noon\n{strange}\t\x1b[2J\n" * 2, newline="\n")
+    data.write_text("ham\tlunch at noon\nsp\x1b]0;x\x07am\x9b\u202e\u2028\t\x1b[2J\n" * 2, newline="\n")
     assert run("train", data, "--bits", 12, "--analyzer", "char", "--save", model, "--quiet")[0] == 0
     shown = r"sp\x1b]0;x\x07am\x9b\u202e\u2028"
     assert run("predict", model, data)[1] == f"ham\n{shown}\n" * 2
@@ -147,14 +145,9 @@ def test_control_characters_of_files_never_reach_the_terminal(tmp_path, run):
     learner, metadata = load(model, return_metadata=True)
     learner.save(model, {"input": {**metadata["input"], "kinds": {"\x1b[2J\nvw": "number"}}})
     assert r"; \x1b[2J\nvw (number)" in run("inspect", model)[1]
-
-
-def test_control_characters_in_errors_of_streams_are_escaped(tmp_path, run):
     path = tmp_path / "a\x1b[2J\n.svm"
     path.write_bytes(b"1 1:\x1b[2J\n1 1:1\n")
     place = r"a\x1b[2J\n.svm:1:5: expected a finite number after ':', then a blank, got '\x1b[2J'"
-    with pytest.raises(ValueError, match=re.escape(place)):
-        list(read(path))
     assert run("train", path, "--quiet", "--bits", 4)[2].endswith(f"onlinecls train: {place}\n")
     assert place in run("train", path, "--bits", 4, "--on-error", "skip")[2].splitlines()
     path.unlink()

@@ -14,7 +14,6 @@ from states import fingerprint
 import onlinecls
 from onlinecls import parallel
 from onlinecls.tables import TableVectorizer
-from onlinecls.text import HashingVectorizer
 
 UNITS = {"scale": 1.0, "intercept_scaling": 1.0}
 
@@ -164,14 +163,6 @@ def test_learners_of_parts_of_a_table_merge_behind_the_statistics_of_all(bits, t
     assert fingerprint(parallel.fit(given, str(tmp_path / "*.jsonl"), n_jobs=2, classes=classes)[1]) == expected
     with pytest.raises(ValueError, match=r"part 2 \(.*missing.jsonl\) must be learnt, got FileNotFoundError"):
         parallel.fit(given, [paths[0], tmp_path / "missing.jsonl", *paths[1:]], classes=classes)
-
-
-def test_pipelines_of_texts_learn_parts():
-    texts, labels = ["cheap pills", "lunch at noon", "cheap lunch", "pills at noon"], ["spam", "ham", "ham", "spam"]
-    step = HashingVectorizer(n_features=64)
-    parts = [(texts, labels), [(texts[:1], labels[:1]), (texts[1:], labels[1:])]]
-    found = parallel.fit(onlinecls.make_stream_pipeline(step, make()), parts)
-    assert fingerprint(found[1]) == fingerprint(by_hand([(step.transform(texts), labels)] * 2))
 
 
 def test_a_part_that_fails_or_does_not_merge_is_named(tmp_path):

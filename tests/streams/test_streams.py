@@ -10,7 +10,6 @@ import os
 import random
 import re
 import struct
-import subprocess
 import sys
 import threading
 import time
@@ -530,39 +529,6 @@ def test_ctrl_c_while_the_reading_thread_starts(begins, monkeypatch):
     assert not hidden
 
 
-# A process of its own finds the package where this one did.
-ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-
-
-def test_standard_input_is_unpacked_and_read():
-    script = (
-        "from onlinecls.streams import read\n"
-        "with read('-', 'svmlight') as stream: "
-        "print(stream.format, sum(b.X.nnz for b in stream), stream.bytes_read, stream.bytes_total)")
-    packed, command = gzip.compress(SVMLIGHT), [sys.executable, "-c", script]
-    done = subprocess.run(command, input=packed, capture_output=True, check=True, env=ENVIRONMENT, timeout=60)
-    assert done.stdout.decode().split() == ["svmlight", "11", str(len(packed)), "None"]
-
-
-@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-def test_ctrl_c_interrupts_waiting_for_standard_input():
-    script = (
-        "import signal, threading, os\n"
-        "from onlinecls.streams import read\n"
-        "try:\n"
-        "    with read('-', 'svmlight', batch_rows=1) as stream:\n"
-        "        next(stream)\n"
-        "        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
-        "        for _ in stream: pass\n"
-        "except KeyboardInterrupt: print('stopped', [t.name for t in threading.enumerate() if 'onlinecls' in t.name])\n")
-    command, pipe = [sys.executable, "-c", script], subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, env=ENVIRONMENT) as process:
-        process.stdin.write(b"1 1:1\n" * 20000)
-        process.stdin.flush()
-        assert process.stdout.read() == b"stopped []\n"
-        process.stdin.close()
-
-
 # --- files ---------------------------------------------------------------------------------------------------------------------
 
 
@@ -636,7 +602,7 @@ def test_rows_before_damage_depend_only_on_the_file(tmp_path, kind):
 
 def test_several_files_are_one_stream(tmp_path):
     paths = [tmp_path / "a.svm", tmp_path / "b.svm.gz", tmp_path / "c.svm"]
-    paths[0].write_bytes(b"1 1:1\n2 1:1")  # no newline at the end
+    paths[0].write_bytes(b"1 1:1\n2 1:1")  # (no end of line)
     paths[1].write_bytes(gzip.compress(b"\xef\xbb\xbf3 1:1\n"))
     paths[2].write_bytes(b"4 1:1\nbad\n")
     with read(paths, on_error="skip", labels="number") as stream:
