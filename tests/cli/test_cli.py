@@ -13,7 +13,7 @@ from mails import WORDS, texts, write_tsv, written
 from states import fingerprint
 
 import onlinecls
-from onlinecls import AROWClassifier, KernelOnlineClassifier, OnlineToBatch, PassiveAggressiveOneClass
+from onlinecls import AROWClassifier, PassiveAggressiveOneClass
 from onlinecls.streams import read
 from onlinecls.text import HashingVectorizer
 
@@ -230,17 +230,6 @@ def test_inspect_shows_words_with_their_confidence(tsv, run, trained):
     assert found["classes"].keys() == {"ham", "spam"} and found["input"]["format"] == "tsv" and found["top"]["ham"]
 
 
-@pytest.mark.parametrize("learner", [KernelOnlineClassifier(gamma=0.3, budget=30), OnlineToBatch(AROWClassifier())])
-def test_models_of_other_kinds_predict_and_are_shown(learner, tmp_path, run):
-    X = np.random.default_rng(0).normal(size=(80, 4)).round(2)
-    path, y = tmp_path / "a.svm", np.where(X[:, 0] > 0, "p", "q")
-    lines = [f"{label} " + " ".join(f"{k}:{x}" for k, x in enumerate(row)) for row, label in zip(X, y, strict=True)]
-    path.write_text("\n".join([*lines, ""]))
-    learner.partial_fit(X, y).save(tmp_path / "model")
-    assert run("predict", tmp_path / "model", path)[1].split() == learner.predict(X).tolist()
-    assert run("inspect", tmp_path / "model")[0] == 0
-
-
 # --- messages -------------------------------------------------------------------------------------------------------------------
 
 
@@ -275,12 +264,6 @@ def test_errors_about_files_name_the_file(tmp_path, run, trained, tsv):
     learner, metadata = onlinecls.load(trained, return_metadata=True)
     learner.save(tmp_path / "strange", {"input": {**metadata["input"], "format": "xml"}})
     assert "metadata must describe how rows were read" in run("predict", tmp_path / "strange", tsv)[2]
-
-
-def test_help_has_the_algorithms_and_fits(run):
-    code, out, _ = run("train", "--help")
-    assert code == 0 and "arow_regression" in out and len(out.splitlines()) < 80
-    assert run("--help")[0] == run("predict", "--help")[0] == 0 and run("--version")[1].startswith("onlinecls ")
 
 
 def test_learning_texts_imports_nothing_that_takes_long(tsv):

@@ -1,10 +1,8 @@
 """Hostile models and calls: forged files whose checksums are right, rows of every scale, and no memory."""
 
 import copy
-import functools
 import io
 import itertools
-import operator
 import re
 
 import numpy as np
@@ -119,27 +117,6 @@ KINDS = list({
     (one.geometry, one.task in ("binary", "crammer_singer"), *map(one.params.get, ("kernel", "method", "probability"))): one
     for one in OF_ALL_TASKS if str(one) in kinds_of_models() and (one.task != "binary" or one.geometry == "experts")
 }.values())
-ODD = ("no such", ["no such"], -1, 2**70, {"float": "nan"}, None)
-ANY = ("coef0", "gamma")  # parameters of kernels, which may be any numbers
-
-
-def forged_numbers(told):
-    """Yield (path, other) for each number and text of a model, and of the parameters of its last pass."""
-    for path, value in numbers_of(told):
-        odd = [*ODD, not value] if value in (True, False) and path[-2] == "state" else ODD
-        odd = [*odd, value + 1, 2**40, 2**61] if path[-1] == "n_features" else odd
-        yield from ((path, other) for other in odd if other != value and path[-1] not in ANY)
-
-
-def numbers_of(told, path=()):
-    """Yield (path, value) of each entry of each "state"."""
-    for name, part in told.items() if isinstance(told, dict) else enumerate(told) if isinstance(told, list) else ():
-        if name == "state":
-            yield from (((*path, name, key), value) for key, value in part.items())
-        else:
-            yield from numbers_of(part, (*path, name))
-
-
 def forged_arrays(state, arrays):
     """Yield arrays, of which one is not as its class declares it."""
     yield "one more", {**arrays, "more": np.zeros(3)}
@@ -166,15 +143,8 @@ def test_a_file_with_a_part_that_is_not_as_declared_is_refused(learner):
     fitted = learner(**few).partial_fit(X, y)
     told, arrays = parts_of(written(fitted))
     load(io.BytesIO(file_of(told, arrays)))
-    forms = {f"{path} {odd}": (with_entry(told, path, odd), arrays) for path, odd in forged_numbers(told)}
-    forms.update({what: (told, changed) for what, changed in forged_arrays(getattr(fitted, "_state", None), arrays)})
-    assert not [what for what, parts in forms.items() if not is_refused(file_of(*parts))]
-
-
-def with_entry(told, path, value):
-    told = copy.deepcopy(told)
-    functools.reduce(operator.getitem, path[:-1], told)[path[-1]] = value
-    return told
+    forged = forged_arrays(getattr(fitted, "_state", None), arrays)
+    assert not [what for what, changed in forged if not is_refused(file_of(told, changed))]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

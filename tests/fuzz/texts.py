@@ -110,8 +110,7 @@ def vectorizer_of(name):
 
 def rows_of(options, data, **more):
     """Return what a stream gives: (labels, columns, values, ends, weights), the error, and the skipped rows."""
-    options = {name: value for name, value in {**options, **more}.items() if name not in ("missing", "categories")}
-    options["labels"] = "auto" if options["labels"] == "str" else options["labels"]
+    options = {**options, **more}
     if "vectorizer" in options:
         options["vectorizer"] = vectorizer_of(options["vectorizer"])
     labels, columns, values, lengths, weights, error, skipped = [], [], [], [], [], "", ()

@@ -11,6 +11,7 @@ from onlinecls.text import HashingVectorizer
 ALPHABETS = [
     "ab c", "aAbB  \t\n", "aé ß İ\u0307ıǰ", "0123 _-.,;", "\x00\x1c\x85\xa0\u2028\u3000 a", "日本語 ab", "\U0001f600\u200d a",
     "\ud800\udfff ab", "ΣσςAΣ a", "the and of a not", "\u0345\u1fbc ﬁ ŉ", "'\"&<> b", "٣४ a b", "e\u0301 \u0300 a",
+    "İ ıI\ud83d", "Ⱥ Ⱦ K Å Ω ΐ ǰ Კ 𐐀𐐨", "ñÑœŒẞ",
 ]
 PATTERNS = [r"(?u)\b\w\w+\b", r"\w\w+", r"\b\w+\b", r"(?u)\w+", r"[a-z]+", r"(\w)\w*", r"\S+", r"(?i)[A-C]+", r"", r"\b"]
 
@@ -25,10 +26,10 @@ def text(draw):
 
 
 def make(draw):
-    low = int(draw.integers(1, 4))
+    low = int(draw.integers(0, 4))
     params = {
         "analyzer": one_of(draw, ["word", "word", "char", "char_wb"]),
-        "ngram_range": (low, low + int(draw.integers(0, 3))),
+        "ngram_range": (low, max(low, 1) + int(draw.integers(0, 5))),
         "n_features": one_of(draw, [1, 2, 7, 64, 2**10, 2**20, 2**31 - 1]),
         "norm": one_of(draw, [None, "l1", "l2"]), "alternate_sign": chance(draw, 0.6), "binary": chance(draw, 0.2),
         "lowercase": chance(draw, 0.7),
@@ -36,7 +37,7 @@ def make(draw):
         "strip_accents": one_of(draw, [None, None, None, "ascii", "unicode"]),
         "stop_words": one_of(draw, [None, None, "english", ["the", "ab", "a"]]),
         "token_pattern": one_of(draw, PATTERNS[:4] * 2 + PATTERNS),
-        "encoding": one_of(draw, ["utf-8", "utf-8", "latin-1", "utf-16", "ascii"]),
+        "encoding": one_of(draw, ["utf-8", "utf-8", "latin-1", "utf-16", "ascii", "utf-8-sig", "cp1252"]),
         "decode_error": one_of(draw, ["strict", "ignore", "replace"]),
     }
     if params["norm"] is None and chance(draw, 0.1):

@@ -187,19 +187,6 @@ def test_after_ctrl_c_steps_know_the_rows_learnt_of_any_input(name):
     assert known == each[: np.flatnonzero(live[:150])[-1] + 1].sum()  # (rows of weight 0 behind the last one are still to come)
 
 
-@pytest.mark.parametrize("name", ["an iterator", "a stream of Arrow"])
-def test_iterators_and_streams_are_learnt_and_read(name):
-    make_rows, y = AWKWARD[name][0], LATER[1]
-    step = HashingVectorizer(n_features=64) if name == "an iterator" else TableVectorizer(bits=0, max_values=8)
-    pipeline = make_stream_pipeline(step, AROWClassifier()).fit(make_rows(), y)
-    expected = pipeline.predict(make_rows())
-    assert len(expected) == 300
-    assert pipeline.score(make_rows(), y) == np.mean(expected == y)
-    assert progressive_validation(pipeline, (make_rows(), y)).examples[-1] == 300
-    if name == "a stream of Arrow":
-        assert TableVectorizer(bits=0).fit_transform(make_rows()).shape[0] == 300
-
-
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
 def test_a_fit_that_ends_early_changes_nothing(error):
     class Failing(AROWClassifier):

@@ -51,9 +51,6 @@ PARTS = {
     "__main__.py": "python -m onlinecls",
 }
 CORE = 1 + list(PARTS).index("_estimators/*")
-EXTENDED = ("_estimators", "_models")  # folders whose classes wings extend, protected methods and attributes included
-
-
 def is_private(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__") and name not in ("_asdict", "_replace")  # (of named tuples)
 
@@ -118,41 +115,6 @@ def test_imports_run_one_way_and_in_no_circle_and_take_nothing_private():
     assert left == set(), sorted(map(str, left))
     assert {part_of(path) for path in sources()} == set(range(len(PARTS))), "every part has files"
     assert set(WINGS) | {"shared"} == {path.name for path in (ROOT / "_wings").iterdir() if (path / "__init__.py").is_file()}
-
-
-def private_attributes(path: PurePosixPath) -> tuple[set[str], set[str]]:
-    """Attributes that begin with an underscore: those that a file gives to its objects, and those that it takes of others."""
-    given, taken = set(), set()
-    for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
-        if isinstance(node, ast.FunctionDef) and is_private(node.name):
-            given.add(node.name)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and is_private(node.id):
-            given.add(node.id)
-        elif isinstance(node, ast.Attribute) and is_private(node.attr):
-            own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")  # (it may be a base class's)
-            if not own:
-                taken.add(node.attr)
-            elif isinstance(node.ctx, ast.Store):
-                given.add(node.attr)
-    return given, taken
-
-
-def test_nobody_takes_private_attributes_of_another_folder():
-    given, taken = {}, {}
-    for path in sources():
-        if path.suffix == ".py":
-            place = str(path) if path.parent == PurePosixPath() else str(path.parent)
-            own, others = private_attributes(path)
-            given.setdefault(place, set()).update(own)
-            taken.setdefault(place, set()).update(others)
-    anywhere = set().union(*given.values())
-    extended = set().union(*(given[folder] for folder in EXTENDED))
-    found = {
-        (place, name)
-        for place, names in taken.items()
-        for name in (names & anywhere) - given[place] - (extended if place.startswith("_wings/") else set())
-    }
-    assert found == set(), sorted(found)
 
 
 def test_every_mutant_is_of_a_text_in_the_code_and_so_is_every_edit_of_the_recipe(tmp_path):

@@ -12,71 +12,27 @@ from onlinecls.streams import read
 from onlinecls.tables import TableVectorizer
 from onlinecls.text import HashingVectorizer
 
-# In a process of its own: without the checks it crashes, or never ends.
-PROCESS = """
-import io, sys
-import numpy as np
-from onlinecls._hashing.hasher import RowHasher
-text = np.frombuffer(b"ab cd " * 9, np.uint8)
-try:
-    {}
-except ValueError as error:
-    print(error)
-"""
-
-
-def printed_by(code):
-    run = subprocess.run([sys.executable, "-c", PROCESS.format(code)], capture_output=True, text=True, timeout=60)
-    assert run.returncode == 0, run.stderr
-    return run.stdout.strip()
-
-
 # --- Arrow ---------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("dtype", "offsets", "told"), [
-    ("int32", [0, 2, 2**30], "2 and 1073741824"),
-    ("int64", [0, 2, 2**62], "2 and 4611686018427387904"),
-    ("int64", [2**63 - 1, 2**63 - 1], "9223372036854775807 and 9223372036854775807"),  # + BATCH ran over: no end
-    ("int64", [-(2**63), 2**63 - 1], "-9223372036854775808 and 9223372036854775807"),
-    ("int32", [0, 5, 2], "5 and 2"),
-])
-def test_arrow_offsets_outside_the_text_are_refused(dtype, offsets, told):
-    assert printed_by(f"RowHasher().add_offsets(np.array({offsets}, np.{dtype}), text)") == (
-        f"the offsets of a text of 54 bytes must be in order and within it, got {told}")
-
-
-FORGED_ARROW = """
-    import pyarrow as pa
-    from onlinecls.streams import read
-    from onlinecls.text import HashingVectorizer
-    buffers = [None, pa.py_buffer(np.array({values}, np.{dtype}))] + [pa.py_buffer(bytes(text))] * {has_text}
-    column = pa.Array.from_buffers({type}, 2, buffers)
-    if {words}: column = pa.DictionaryArray.from_arrays(column, pa.array(["a", "b"]), safe=False)
-    def of_file(name, other, **options):
-        table, file = pa.table({{name: column, other: ["x", "y"]}}), io.BytesIO()
-        with pa.ipc.new_stream(file, table.schema) as out: out.write_table(table)
-        for batch in read(io.BytesIO(file.getvalue()), "arrow", vectorizer=HashingVectorizer(**options)): pass
-    for use in (lambda: of_file("text", "label"), lambda: of_file("label", "text"),
-                lambda: of_file("text", "label", token_pattern="[a-z]+"), lambda: HashingVectorizer().transform(column)):
-        try: use()
-        except Exception as error: print(error)
+# In a process of its own: without the checks it crashes, or never ends.
+OFFSETS = """
+import numpy as np
+from onlinecls._hashing.hasher import RowHasher
+for dtype, offsets in (
+    ("int32", [0, 2, 2**30]), ("int64", [0, 2, 2**62]), ("int64", [2**63 - 1, 2**63 - 1]), ("int64", [-(2**63), 2**63 - 1]),
+    ("int32", [0, 5, 2]),
+):
+    try:
+        RowHasher().add_offsets(np.array(offsets, dtype), np.frombuffer(b"ab cd " * 9, np.uint8))
+    except ValueError as error:
+        print(error)
 """
-FORGED = {
-    "offsets": {"values": [0, 2**30, 4], "dtype": "int32", "type": "pa.string()"},
-    "large offsets": {"values": [0, 2**62, 4], "dtype": "int64", "type": "pa.large_string()"},
-    "views": {"values": [[2, 0, 0, 0], [2**30, 0, 0, 0]], "dtype": "int32", "type": "pa.string_view()"},
-    "words": {"values": [0, 2**30], "dtype": "int32", "type": "pa.int32()", "words": True, "has_text": 0},
-}
 
 
-@pytest.mark.parametrize("what", FORGED)
-def test_arrow_files_with_forged_buffers_are_refused(what):
-    """The forged column is read as texts, as labels, as texts of tokens, and given to the vectorizer."""
-    pytest.importorskip("pyarrow")
-    told = printed_by(FORGED_ARROW.format(**{"words": False, "has_text": 1, **FORGED[what]})).splitlines()
-    assert len(told) == 4 and all(error.startswith("<stream>: not a readable Arrow file: ") for error in told[:3])
-    assert told[3].startswith("HashingVectorizer: X must be a sound Arrow column, got a damaged one: ")
+def test_arrow_offsets_outside_the_text_are_refused():
+    run = subprocess.run([sys.executable, "-c", OFFSETS], capture_output=True, text=True, timeout=60)
+    assert run.stdout.count("the offsets of a text of 54 bytes must be in order and within it, got ") == 5, run.stderr
 
 
 def arrow(columns):
@@ -85,23 +41,6 @@ def arrow(columns):
     with pa.ipc.new_stream(file, table.schema) as out:
         out.write_table(table)
     return file.getvalue()
-
-
-def test_rows_left_out_of_a_column_of_string_views_are_skipped():
-    pa = pytest.importorskip("pyarrow")
-    texts = pa.array(["one text", None, "a text that is too long to stand in its view"], pa.string_view())
-    with read(io.BytesIO(arrow({"label": ["a", "b", "c"], "text": texts})), on_error="skip") as stream:
-        assert [(y, X.nnz) for X, labels, _ in stream for y in labels] == [("a", 12), ("c", 12)]
-
-
-def test_unaligned_arrow_buffers_are_read():
-    """A file may put the offsets of a column where no number of their size may be read: a sanitizer sees that."""
-    pa = pytest.importorskip("pyarrow")
-    for width, kind in ((np.int32, pa.string()), (np.int64, pa.large_string())):
-        raw = np.zeros(3 * np.dtype(width).itemsize + 1, np.uint8)
-        raw[1:].view(width)[:] = [0, 2, 5]
-        column = pa.Array.from_buffers(kind, 2, [None, pa.py_buffer(raw).slice(1), pa.py_buffer(b"abcde")])
-        assert HashingVectorizer(n_features=64).transform(column).nnz == 2
 
 
 # --- labels ------------------------------------------------------------------------------------------------------------------

@@ -117,17 +117,6 @@ def test_dataframes_are_parts_and_keep_their_names():
         parallel.fit(make(), [[frames[0]], [frames[1], *turned]], n_jobs=1)
 
 
-@pytest.mark.skipif(importlib.util.find_spec("dask") is None, reason="dask is not installed")
-@pytest.mark.filterwarnings("ignore")
-def test_dask_dataframes_are_learnt_by_partition():
-    dataframes, pandas = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
-    frames = frames_of(parts_of_arrays())
-    X = dataframes.from_pandas(pandas.concat([X for X, _ in frames], ignore_index=True), npartitions=5, sort=False)
-    y = dataframes.from_pandas(pandas.concat([y for _, y in frames], ignore_index=True), npartitions=5, sort=False)
-    found = parallel.fit(make(), (X, y))
-    assert found.feature_names_in_.tolist() == list("abcdef") and numbers_of(found) == numbers_of(parallel.fit(make(), frames))
-
-
 def tables():
     """Four parts of a table, whose numbers grow from part to part."""
     draw, parts = np.random.default_rng(0), []
