@@ -217,7 +217,6 @@ class Params(NamedTuple):
     kernel: Any = None  # of a kernel learner: its kernel,
     budget: int = 0  # and the most support vectors
     members: tuple[Any, ...] = ()  # of a committee: those of its members
-    dtype: Any = None  # of a new model; None: that of X
 
     # True if a class that has not joined yet would change updates, even where it is not the argmax.
     joins_singly = False  # type: ignore[misc]
@@ -245,7 +244,6 @@ class Params(NamedTuple):
             "constant": 0.0 if not values.get("fit_intercept") else -1.0 if isinstance(constant, str) else float(constant),
             "average_from": int(average) - 1 if average else -1, "probability": int(bool(values.get("probability"))),
             "joint": int(values.get("multi_class") == "crammer_singer"), "level": int(values.get("level", 0)),
-            "dtype": values.get("dtype"),
         }
 
     @property

@@ -235,7 +235,7 @@ def whole(value):
     if isinstance(value, np.ndarray):
         return bits(value)
     if isinstance(value, dict):
-        return {name: whole(part) for name, part in value.items() if name not in ("_choice", "_lock")}
+        return {name: whole(part) for name, part in value.items() if name != "_lock"}
     if isinstance(value, (tuple, list)):
         return [whole(part) for part in value]
     if type(value).__module__.startswith("onlinecls"):

@@ -106,7 +106,7 @@ class OnlineClassifier(WithWeights):
         if unknown is not None and not is_open:
             validate.encode_known(who, y, known)  # (which raises)
         if unknown is not None:
-            self._learn_with_newcomers(X, rows, y, weights, known, first, predictions)
+            self._learn_with_newcomers(X, rows, y, weights, params, known, first, predictions)
         else:
             class_weights = NO_WEIGHTS
             if self.class_weight is not None:
@@ -137,11 +137,11 @@ class OnlineClassifier(WithWeights):
         return classes
 
     def _learn_with_newcomers(
-        self, X: Matrix, rows: Rows, y: np.ndarray, weights: np.ndarray, known: np.ndarray, first: bool,
+        self, X: Matrix, rows: Rows, y: np.ndarray, weights: np.ndarray, params: Any, known: np.ndarray, first: bool,
         predictions: np.ndarray,
     ) -> None:
         """Learn rows with new labels; each joins where it first appears. (One vector up to the third class, then one a class.)"""
-        who, params = type(self).__name__, self._choice[1]
+        who = type(self).__name__
         everyone = validate.union(known, y)
         class_weights = validate.read_class_weight(who, self.class_weight, everyone)
         live = Batch(rows, validate.encode(y, everyone)[0], weights, class_weights).live()  # (a product may underflow)

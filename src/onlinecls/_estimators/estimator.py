@@ -47,7 +47,7 @@ class Estimator:
     feature_names_in_: NDArray[np.object_]
     _poor_score = False  # True if scikit-learn's checks must not expect a good score on their small sets
     _in_place = frozenset({"_state", "_model"})  # attributes whose objects learning changes
-    _of_now = frozenset({"_lock", "_choice", "_checked", "_kept"})  # attributes that no copy takes over
+    _of_now = frozenset({"_lock", "_checked", "_kept"})  # attributes that no copy takes over
 
     def __sklearn_tags__(self: Any) -> Tags:
         return tags(self._estimator_type, self._poor_score, sparse=True)

@@ -75,7 +75,6 @@ def fit(
 ) -> None:
     """Learn in epochs, from scratch or (`warm_start`) from the present model; everything is read before the first write."""
     who, params = type(learner).__name__, learner._choose()
-    learner._choice = learner._parameter_values()(learner.__dict__), params
     learner._check_call(X, whole=True)
     again = learner.warm_start and "_state" in learner.__dict__ and learner._can_go_on() and not learner._is_another_kind(params)
     generator = random_state(who, learner.random_state)

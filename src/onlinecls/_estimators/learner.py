@@ -64,7 +64,7 @@ def exclusive(learn: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, 
             except Exception:
                 if counters.item(_ROUNDS) == n_rows:
                     self.__dict__.update(before)  # (at no time does a reader miss one)
-                    for name in self.__dict__.keys() - before.keys() | {"_choice"} & self.__dict__.keys():
+                    for name in self.__dict__.keys() - before.keys():
                         del self.__dict__[name]
                 raise
 
@@ -81,8 +81,6 @@ class OnlineLearner(saving.Describing, Estimator):
     _estimator_type: str
 
     dtype: FloatType | None
-    _choice: tuple[tuple[Any, ...], Any]  # the parameters with which the last call learnt, and what they chose
-
     _params_of: ClassVar[Any] = Params.of  # a function from an algorithm and checked values to the parameters of a pass
     _has_fast_path = True  # False: small calls go the general way, which has steps of the class's own
     _are_seen = False  # True if the rows of a pass were learnt before: probabilities then learn nothing from them
@@ -98,14 +96,22 @@ class OnlineLearner(saving.Describing, Estimator):
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
+    def _given(self) -> dict[str, Any]:
+        """Return the parameters as they are."""
+        return dict(zip(self._parameter_names(), self._parameter_values()(self.__dict__), strict=True))
+
+    def _read_dtype(self) -> np.dtype[Any] | None:
+        """Return the dtype of a new model; None: that of X."""
+        return None if self.dtype is None else validate.read_dtype(type(self).__name__, self.dtype)
+
     def _choose(self) -> Any:
         """Return what the parameters choose, each of them checked: the numbers of a pass."""
-        values = dict(zip(self._parameter_names(), self._parameter_values()(self.__dict__), strict=True))
+        values = self._given()
         for name in ("fit_intercept", "intercept_scaling"):  # (a subclass may only inherit them)
             if name in self.__dict__:
                 values[name] = self.__dict__[name]
         algorithm = select(type(self), values)
-        values["dtype"] = validate.read_dtype(type(self).__name__, self.dtype)
+        self._read_dtype()
         for name in algorithm.params:  # (a subclass may have fewer parameters than its base)
             values.setdefault(name, getattr(self, name))
         # Deviations from the mean of the targets are learnt. (Weights on a simplex combine predictions of the target itself.)
@@ -129,7 +135,7 @@ class OnlineLearner(saving.Describing, Estimator):
 
     def _is_another_kind(self, params: Any) -> bool:
         """Return True if these parameters ask for a model of another kind than the present one."""
-        return params.dtype not in (None, self._state.dtype) or not self._state.can_learn_with(params)
+        return self._read_dtype() not in (None, self._state.dtype) or not self._state.can_learn_with(params)
 
     def _changed(self) -> str:
         """Name the parameters whose values the model was not learnt with."""
@@ -253,10 +259,9 @@ class OnlineLearner(saving.Describing, Estimator):
 
     def _read_call(self, X: Matrix) -> tuple[Rows, Any, bool]:
         """Return rows, parameters, and True at the first call, for a `partial_fit`, checked against the present model."""
-        given, state, before = self._parameter_values()(self.__dict__), self.__dict__.get("_state"), self.__dict__.get("_choice")
-        is_same = before is not None and all(map(is_, before[0], given))
-        params = before[1] if before is not None and is_same else self._choose()
-        self._choice = given, params
+        state = self.__dict__.get("_state")
+        is_same = state is not None and state.chosen is not None and all(map(is_, state.given.values(), self._given().values()))
+        params = state.chosen if state is not None and is_same else self._choose()
         self._check_call(X, whole=False)
         if state is not None and not is_same and self._is_another_kind(params):
             raise ValueError(
@@ -264,13 +269,13 @@ class OnlineLearner(saving.Describing, Estimator):
                 f"{self._changed()}. Call fit, or start with clone(estimator)."
             )
         rows = self._read_rows(X, state)
-        if state is None or not is_same:
+        if not is_same:
             self._check_range(params, rows.data.dtype)
         return rows, params, state is None
 
     def _read_rows(self, X: Matrix, state: Any) -> Rows:
         """Return X as rows of a model's features and dtype; None: of the first call, in which X determines both."""
-        rows = validate.read_rows(type(self).__name__, X, self._choice[1].dtype if state is None else state.dtype)
+        rows = validate.read_rows(type(self).__name__, X, self._read_dtype() if state is None else state.dtype)
         if state is not None:
             check_features(self, X, rows.n_features, state)
         return rows
@@ -305,18 +310,17 @@ class OnlineLearner(saving.Describing, Estimator):
         of_pass = params.of_pass(state, state.is_open, balanced)
         if state.params != of_pass:  # (else the struct of the loops is that of the last pass)
             state.params = of_pass
-        state.chosen, state.given = params, dict(zip(self._parameter_names(), self._choice[0], strict=True))
+        state.chosen, state.given = None if epoch else params, self._given()
         state.are_seen, state.holds_level, state.sparse_coef = self._are_seen or epoch > 1, epoch > 0, None
         return state
 
     def _end_call(self, n_skipped: int) -> None:
         """End a `partial_fit` on the general path, after which small calls may take the short one. n_skipped : of before it."""
-        state, (given, params) = self._state, self._choice
+        state = self._state
         is_ready = self._has_fast_path and not self._are_seen and getattr(self, "class_weight", None) is None
         is_ready = is_ready and (state.classes is None or 1 < len(state.classes) == len(state.counts))
-        if is_ready and state.chosen is params:
-            same = dict(zip(self._parameter_names(), given, strict=True))
-            same["feature_names_in_"] = self.__dict__.get("feature_names_in_")
+        if is_ready and state.chosen is not None:
+            same = {**state.given, "feature_names_in_": self.__dict__.get("feature_names_in_")}
             state.open_small_calls(same, self._own_lock(), model.TASKS[self._task(state)], state.classes)
         elif self._has_fast_path:
             state.close_small_calls()
