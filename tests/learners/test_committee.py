@@ -116,21 +116,6 @@ def test_splits_pauses_and_files_do_not_change_a_committee(labels):
     assert (whole.predict_proba(X) == split.predict_proba(X)).all()
 
 
-def test_fit_counts_mistakes_of_rows_that_are_new():
-    X, y = problem(200, 4)
-    once, often = (CommitteeClassifier(max_iter=n, random_state=0).fit(X, y) for n in (1, 4))
-    assert once.member_mistakes_.tolist() == often.member_mistakes_.tolist()
-    assert often.t_ == 800
-
-
-def test_members_are_copies_to_read():
-    X, y = problem(100, 2)
-    model = CommitteeClassifier().partial_fit(X, y)
-    before, member = fingerprint(model), model.members_[0]
-    member.partial_fit(X, 1 - y)
-    assert fingerprint(model) == before and type(member).__name__ == MEMBERS[0]
-
-
 def test_rows_of_any_size_make_finite_weights():
     X, y = problem(60, 2)
     for size in (1e-30, 1e-10, 1e10, 1e30):
@@ -138,11 +123,3 @@ def test_rows_of_any_size_make_finite_weights():
         assert np.isfinite(model.member_weights_).all()
         for other in (size, 1e290):  # (weighted scores of rows far larger than those learnt would overflow)
             assert np.isfinite(model.decision_function(other * X)).all() and np.isfinite(model.coef_).all()
-
-
-def test_a_committee_errs_less_than_its_best_member_on_text_messages():
-    X, y = onlinecls.datasets.load_sms_spam()
-    model = CommitteeClassifier().partial_fit(X, y, classes=["ham", "spam"])
-    assert model.n_mistakes_ <= 0.99 * model.member_mistakes_.min()
-    found = onlinecls.progressive_validation(CommitteeClassifier(), (X, y), classes=["ham", "spam"], every=len(y))
-    assert found.mistakes[-1] == model.n_mistakes_

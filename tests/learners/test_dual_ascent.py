@@ -9,11 +9,11 @@ from internals import SHARED, powers, state_of
 from looping import within
 from matrices import advice, continuous_problem, csr32
 from numpy.testing import assert_allclose
-from reference import OGD, DualAscent, DualAscentRegression
+from reference import DualAscent, DualAscentRegression
 from scipy.sparse import csr_matrix
 from states import fingerprint
 
-from onlinecls import DualAscentClassifier, DualAscentRegressor, HedgeClassifier, OGDClassifier
+from onlinecls import DualAscentClassifier, DualAscentRegressor, HedgeClassifier
 
 
 def forms(*losses):
@@ -90,83 +90,7 @@ def test_rows_of_counts_equal_the_slow_twin(n_classes, loss, update, n_sizes, si
     assert_allclose(learner.coef_, twin.W, rtol=near, atol=near)
 
 
-@pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
-@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
-def test_one_against_the_rest_is_independent_learners(regularizer, loss):
-    X, y = continuous_problem(60, 7, seed=32, n_classes=4)
-    form = parameters({"regularizer": regularizer, "loss": loss, "update": "DA2"}, 0.5)
-    joint = DualAscentClassifier(**form, multi_class="ovr").partial_fit(X, y, classes=range(4))
-    alone = [DualAscentClassifier(**form).partial_fit(X, (y == c).astype(int), classes=[0, 1]) for c in range(4)]
-    assert_allclose(joint.coef_, np.vstack([learner.coef_ for learner in alone]), rtol=1e-12, atol=1e-15)
-    assert_allclose(joint.dual_value_, sum(learner.dual_value_ for learner in alone), rtol=1e-12)
-
-
-@pytest.mark.parametrize("steps", [{"alpha": 0.2}, {"learning_rate": "sqrt", "eta0": 0.3}])
-def test_gradient_descent_equals_the_slow_twin(steps):
-    X, y = continuous_problem(40, 5, seed=33)
-    twin, learner = OGD(5, **steps), OGDClassifier(**steps, fit_intercept=False, scale=1.0)
-    learner.partial_fit(X, y, classes=[-1, 1])
-    for x, label in zip(X, y, strict=True):
-        twin.learn(x, label)
-    assert_allclose(learner.coef_, twin.W, rtol=1e-9, atol=1e-12)
-
-
 # --- what the tutorial proves --------------------------------------------------------------------------------------------------
-
-
-@both_sigmas
-@pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
-@pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
-def test_each_update_raises_the_dual_enough_and_da3_the_most(regularizer, loss, n_classes, sigma):
-    """Starting from the same model, DA3's increase >= DA2's >= DA1's >= loss - c² L² / (2σ)."""
-    X, y = continuous_problem(80, 7, seed=35, n_classes=n_classes)
-    weights, classes = np.random.default_rng(0).choice([0.5, 1.0, 2.0], size=80), np.unique(y)
-    walker_form = parameters({"regularizer": regularizer, "loss": loss, "update": "DA2"}, sigma)
-    walker = DualAscentClassifier(**walker_form, fit_intercept=False, scale=1.0)
-    walker.partial_fit(X[:1], y[:1], classes=classes)
-    for i in range(1, 80):
-        row, label, c = X[i : i + 1], y[i : i + 1], weights[i : i + 1]
-        if not row.any():
-            continue
-        values = []
-        for update in ("DA1", "DA2", "DA3"):
-            learner = pickle.loads(pickle.dumps(walker)).set_params(update=update)
-            values.append(learner.partial_fit(row, label, sample_weight=c).dual_value_)
-        twin, state = DualAscent(7, state_of(walker).n_columns, **walker_form), state_of(walker)
-        twin.theta, twin.t, twin.L, twin.gain = state.view[:7, -1].T.copy(), walker.t_, state.shared[1], state.shared[0]
-        twin.sigma = walker.sigma_
-        if regularizer == "entropic":
-            twin.theta *= twin.sigma / twin.bound
-        assert_allclose(twin.dual_value, walker.dual_value_, rtol=1e-9, atol=1e-9)
-        code = np.searchsorted(classes, label[0]) if n_classes > 2 else label[0]
-        steepness = np.sqrt((2 if n_classes > 2 else 1) * np.sum(row**2))
-        if regularizer == "entropic":
-            steepness = 3.0 * np.abs(row).max()
-        twin.t += 1  # the dual and the loss are by this round's σ
-        twin.settle(c[0] * steepness)
-        gained, lost = np.array(values) - twin.dual_value, twin.loss_of(twin.margins(row[0], code, twin.theta))
-        slack = 1e-9 * (1 + abs(twin.dual_value))
-        assert gained[0] >= c[0] * lost - (c[0] * steepness) ** 2 / (2 * learner.sigma_) - slack
-        assert gained[1] >= gained[0] - slack and gained[2] >= gained[1] - slack
-        if n_classes == 2:
-            assert gained[2] == gained[1]
-        walker = learner
-
-
-@pytest.mark.parametrize("sigma", [2.0, "auto"])
-@pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
-@pytest.mark.parametrize("n_classes, multi_class, paid", [
-    (2, "ovr", {"hinge": 0.8, "log_loss": np.log(2)}), (4, "crammer_singer", {"hinge": 0.8, "log_loss": np.log(4)}),
-    (4, "ovr", {"hinge": 3.2, "log_loss": 4 * np.log(2)}),
-])
-def test_rows_of_zeros_add_their_loss_to_the_dual_value(n_classes, multi_class, paid, regularizer, sigma):
-    """No weights make the loss less, so that every primal value holds it, and so does the dual value."""
-    for loss, each in paid.items():
-        learner = DualAscentClassifier(
-            sigma, regularizer=regularizer, loss=loss, margin=0.8, multi_class=multi_class, fit_intercept=False)
-        learner.partial_fit(np.zeros((2, 3)), [0, 1], classes=range(n_classes), sample_weight=[1.0, 2.5])
-        assert learner.dual_value_ == pytest.approx(3.5 * each) and learner.n_updates_ == 0
 
 
 @within(dtype=["float64", "float32"], signed=[True, False])
@@ -315,16 +239,6 @@ def test_hedge_calls_a_tie_the_first_class_and_learns_nothing_from_rows_without_
         assert (learner.n_updates_, learner.t_) == (X.any(axis=1).sum(), 30)
 
 
-def test_hedge_follows_the_weighted_advice():
-    X, y = advice(200, 5, seed=1)
-    learner = HedgeClassifier().fit(X, np.array(["ham", "spam"])[y])
-    assert (learner.predict(X) == np.where(X @ learner.coef_[0] > 0.5, "spam", "ham")).all()
-    for signed in (False, True):
-        learner = HedgeClassifier(signed=signed).partial_fit([[1.0, 0.0]], ["ham"])
-        assert learner.__sklearn_tags__().input_tags.positive_only is not signed
-        assert learner.predict([[1.0, 0.0]]).tolist() == ["ham"] and not hasattr(learner, "predict_proba")
-
-
 def test_hedge_refuses_advice_outside_0_to_1_and_a_third_class():
     X, y = advice(20, 3, seed=3)
     learner = HedgeClassifier().partial_fit(X, y)
@@ -380,48 +294,6 @@ def test_dual_ascent_regression_equals_the_slow_twin(form, sigma, dtype):
     assert_allclose(learner.sigma_, twin.sigma, rtol=1e-12 if dtype == "float64" else 1e-3)
     assert_allclose(learner.progressive_mse_, squared / twin.t, rtol=TOLERANCE[dtype])
     assert_allclose(learner.progressive_mae_, absolute / twin.t, rtol=TOLERANCE[dtype])
-
-
-@within(sigma=[12.0, "auto"])
-@pytest.mark.parametrize("loss", ["absolute", "squared"])
-@pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
-def test_each_update_raises_the_dual_enough_and_da2_the_most(regularizer, loss, sigma):
-    """Starting from the same model, DA3's increase = DA2's >= DA1's >= loss - L²/(2σ), all of them the twin's."""
-    X, y = targets(80, 7, seed=52)
-    weights = np.random.default_rng(0).choice([0.5, 1.0, 2.0], size=80)
-    form = {"sigma": sigma, "regularizer": regularizer, "loss": loss, "norm_bound": 3.0}
-    walker = DualAscentRegressor(**form, fit_intercept=False, scale=1.0).partial_fit(X[1:2], y[1:2])
-    twin = DualAscentRegression(7, update="DA2", **form)
-    twin.learn(X[1], y[1])
-    for i in range(2, 80):
-        if not X[i].any():
-            continue
-        values = []
-        for update in ("DA1", "DA2", "DA3"):
-            learner = pickle.loads(pickle.dumps(walker)).set_params(update=update)
-            values.append(learner.partial_fit(X[i : i + 1], y[i : i + 1], sample_weight=weights[i : i + 1]).dual_value_)
-        twin.learn(X[i], y[i], weights[i])
-        gained = np.array(values) - (twin.dual_value - twin.increase)  # from the model by this round's σ
-        slack = 1e-9 * (1 + abs(twin.dual_value))
-        assert abs(gained[1] - twin.increase) <= slack and gained[2] == gained[1]
-        assert gained[1] >= gained[0] - slack and gained[0] >= twin.sufficient - slack
-        walker = learner
-
-
-@pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
-@pytest.mark.parametrize("loss, paid", [("absolute", 2.0 + 2.5 * 3.0), ("squared", 4.0 + 2.5 * 9.0)])
-def test_rows_of_zeros_add_their_loss_to_the_dual_value_of_a_regressor(loss, paid, regularizer):
-    learner = DualAscentRegressor(2.0, loss=loss, regularizer=regularizer, fit_intercept=False, scale=1.0)
-    learner.partial_fit(np.zeros((2, 3)), [2.0, -3.0], sample_weight=[1.0, 2.5])
-    assert learner.dual_value_ == pytest.approx(paid) and not learner.coef_.any()
-
-
-@pytest.mark.parametrize("loss", ["absolute", "squared"])
-def test_a_step_whose_weights_leave_the_dtype_is_left_out_and_counted(loss):
-    """Weights are θ/σ: 1e36 is a θ of float32, 1e39 no weight of it."""
-    learner = DualAscentRegressor(1e-3, loss=loss, fit_intercept=False, scale=1.0, dtype="float32")
-    learner.partial_fit(np.float32([[1e-37]]), [100.0], sample_weight=[1e100])
-    assert (learner.n_skipped_, learner.n_updates_, learner.coef_.tolist()) == (1, 0, [0.0])
 
 
 def test_steps_that_may_add_up_to_weights_beyond_the_dtype_are_left_out():

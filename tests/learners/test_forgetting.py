@@ -88,17 +88,6 @@ def test_growth_of_variances_is_applied_before_it_leaves_the_dtype():
         assert_allclose(learner.covariance_[0], twin.Sigma[:4], rtol=tolerance)
 
 
-def test_growth_of_variances_is_applied_for_every_class():
-    """One against the rest equals separate learners of two classes."""
-    X, y = flipping(2_000, 1_000, d=4)[0].astype("float32"), np.random.default_rng(1).integers(0, 3, 2_000)
-    make = lambda: AROWClassifier(1.0, forgetting=0.1, multi_class="ovr", intercept_scaling=1.0, scale=1.0)  # noqa: E731
-    learner = make().partial_fit(X, y, classes=[0, 1, 2])
-    for c in range(3):
-        alone = make().partial_fit(X, y == c, classes=[False, True])
-        assert_allclose(learner.coef_[c], alone.coef_[0], rtol=1e-5)
-        assert_allclose(learner.covariance_[c], alone.covariance_[0], rtol=1e-5)
-
-
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("covariance", ["diagonal", "full"])
 def test_standard_deviations_are_those_of_variances_that_have_grown(covariance, n_classes):
@@ -108,19 +97,6 @@ def test_standard_deviations_are_those_of_variances_that_have_grown(covariance, 
     for c, sigma in enumerate(np.reshape(learner.covariance_, (found.shape[1], -1, 4))):
         squares = X**2 @ sigma[0] if covariance == "diagonal" else np.einsum("ij,jk,ik->i", X, sigma, X)
         assert_allclose(found[:, c] ** 2, squares)
-
-
-@pytest.mark.parametrize("covariance", ["diagonal", "full"])
-def test_no_variance_grows_before_the_first_row_that_is_not_all_zeros(covariance):
-    """A class that joins later, in whichever call, gives the model that would have known it from the start."""
-    X, y = np.random.default_rng(0).standard_normal((23, 4)), np.arange(23) % 5
-    X[:6], y[:6] = 0.0, np.arange(6) % 3
-    one, other = (SCWClassifier(forgetting=0.01, covariance=covariance) for _ in range(2))
-    one.partial_fit(X, y)
-    for i in range(23):
-        other.partial_fit(X[i : i + 1], y[i : i + 1])
-    assert_allclose(one.covariance_, other.covariance_, rtol=1e-10)
-    assert_allclose(one.coef_, other.coef_, rtol=1e-10, atol=1e-12)
 
 
 # --- confidence-weighted, where labels contradict each other --------------------------------------------------------------------
@@ -140,20 +116,3 @@ def test_the_least_variance_is_that_of_the_slow_twin(multi_class, n_classes, for
     assert learner.covariance_.min() == pytest.approx(0.5e-4) or forgetting, "else this test shows nothing"
     assert_allclose(learner.coef_, twin.W, rtol=1e-6, atol=1e-6 * np.abs(twin.W).max())
     assert_allclose(learner.covariance_, twin.Sigma.reshape(learner.covariance_.shape), rtol=1e-6)
-
-
-def test_the_other_forms_have_no_such_least_variance():
-    generator = np.random.default_rng(1)
-    X, y = generator.standard_normal((20_000, 6)), generator.integers(0, 2, 20_000)
-    for learner in (ConfidenceWeightedClassifier(variant="variance"), SCWClassifier()):
-        learner.set_params(initial_variance=1.0, fit_intercept=False).partial_fit(X, y)
-        assert learner.covariance_.min() < 1e-4
-
-
-@pytest.mark.parametrize("eta", [0.7, 0.9])
-def test_more_epochs_do_not_undo_what_was_learnt(eta):
-    X, y = pytest.importorskip("sklearn.datasets").load_digits(return_X_y=True)
-    order, learner = np.random.default_rng(0).permutation(len(y)), ConfidenceWeightedClassifier(eta)
-    learn, test = order[:1300], order[1300:]
-    accuracies = [learner.partial_fit(X[learn], y[learn]).score(X[test], y[test]) for _ in range(10)]
-    assert accuracies[-1] >= accuracies[0] - 0.02 and learner.n_skipped_ == 0, accuracies

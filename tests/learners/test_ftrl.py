@@ -21,19 +21,6 @@ def test_without_penalties_the_hinge_loss_gives_mirror_descent(n_classes, multi_
     assert_allclose(proximal.intercept_, descent.intercept_, rtol=1e-9)
 
 
-def test_the_penalty_l1_leaves_fewer_weights_and_none_in_the_end():
-    X, y = continuous_problem(300, 30, 2, 2)
-    left = [np.count_nonzero(FTRLClassifier(l1=l1).partial_fit(X, y).coef_) for l1 in (0.0, 1.0, 4.0, 16.0, 1e4)]
-    assert left == sorted(left, reverse=True) and left[0] == 30 and 0 < left[2] < 30 and left[-1] == 0
-
-
-def test_a_weight_of_zero_returns_when_its_gradients_add_up():
-    learner = FTRLClassifier(1.0, beta=1.0, l1=0.9, fit_intercept=False, scale=1.0)
-    for n_rows in (1, 2):  # (g = -1/2)
-        learner.partial_fit([[1.0]], [1], classes=[0, 1])
-        assert learner.coef_[0, 0] == pytest.approx(0.1 / (1.0 + np.sqrt(0.5)) if n_rows == 2 else 0.0)
-
-
 def test_the_mean_loss_of_fit_is_the_log_loss():
     X, y = continuous_problem(100, 5, 4, 2)
     learner, loss = FTRLClassifier(0.4, beta=0.3, scale=1.0, intercept_scaling=1.0), 0.0

@@ -1,13 +1,12 @@
 """The kernel learners against their twins and the linear learners. (Their contracts: contracts.py.)"""
 
-import pickle
 from itertools import product
 
 import numpy as np
 import pytest
-from internals import Kernel, SupportState, state_of
+from internals import Kernel, state_of
 from matrices import continuous_problem
-from reference import MODELS, Dual, features, run_binary, run_multiclass, run_stream
+from reference import MODELS, Dual, features, run_multiclass, run_stream
 from scipy.sparse import csr_matrix, issparse
 from states import fingerprint
 
@@ -47,21 +46,6 @@ def close(a, b, tolerance=1e-10):
 
 
 # --- exactly the papers' -----------------------------------------------------------------------------------------------------
-
-
-@every_case
-@pytest.mark.parametrize("store", [np.asarray, csr_matrix], ids=["dense", "csr"])
-def test_the_linear_kernel_gives_the_linear_learner(case, store):
-    X, y = rows_without_ties(250)
-    weights = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 3.0], len(y))
-    twin = run_binary(case[1], X, y, weights=weights, fit_intercept=True, intercept_scaling=0.7, **full(case))
-    learner = KernelOnlineClassifier(kernel="linear", intercept_scaling=0.7, **case[0])
-    learner.partial_fit(store(X), y, classes=[-1, 1], sample_weight=weights)
-    close(learner.coef_[0], twin.w[:-1], 1e-8)
-    close(learner.intercept_, 0.7 * twin.w[-1], 1e-8)
-    close(learner.decision_function(store(X)), np.column_stack([X, np.full(len(X), 0.7)]) @ twin.w, 1e-8)
-    assert learner.n_mistakes_ == twin.n_mistakes and learner.t_ == np.count_nonzero(weights)
-    assert learner.n_updates_ == twin.n_updates >= learner.n_support_ > 5
 
 
 @every_case
@@ -148,37 +132,6 @@ def test_a_kernel_classifier_under_a_budget_equals_its_dual_twin(case, budget):
     assert learner.n_support_ == budget == len(learner.support_vectors_) and learner.n_dropped_ == twin.n_dropped > 0
     close(learner.decision_function(X), G[:, twin.S] @ twin.a, 1e-6)
     assert learner.n_mistakes_ == twin.n_mistakes
-
-
-def test_projection_is_that_of_the_gaussian():
-    """Dropping x_j turns mu into P mu and Sigma into (I - P) + P Sigma P, P the projector on the rest's span: 0 <= Sigma <= I."""
-    X, y = rows_without_ties(40, d=30)
-    before = KernelOnlineClassifier("arow", kernel="linear", r=0.5, budget=20, fit_intercept=False)
-    before.partial_fit(X[:20], y[:20], classes=[-1, 1])
-    n = before.n_support_
-    before.set_params(budget=n).partial_fit(X[:0], y[:0])
-    after = pickle.loads(pickle.dumps(before)).set_params(budget=n - 3)
-    after.partial_fit(X[20:21], -np.sign(after.decision_function(X[20:21])).astype(int))
-    assert (after.n_support_, after.n_dropped_) == (n - 3, 4)
-
-    def gaussian(learner):
-        S, state = learner.support_vectors_, state_of(learner)
-        P = np.zeros((state.size, state.size))
-        P[np.tril_indices(state.size)] = state.P[0, : state.size * (state.size + 1) // 2]
-        return learner.coef_[0], np.eye(30) - S.T @ (P + np.tril(P, -1).T) @ S, S
-
-    mu, Sigma = gaussian(before)[:2]
-    x = X[20]
-    s, v = x @ mu, x @ Sigma @ x
-    label = -np.sign(s)
-    mu, Sigma = mu + (label - s) / (v + 0.5) * Sigma @ x, Sigma - np.outer(Sigma @ x, Sigma @ x) / (v + 0.5)
-    found = gaussian(after)
-    projector = np.linalg.pinv(found[2]) @ found[2]
-    # Four are dropped one after the other: P of the last span is the product of all.
-    close(found[0], projector @ mu, 1e-9)
-    close(found[1], np.eye(30) - projector + projector @ Sigma @ projector, 1e-9)
-    values = np.linalg.eigvalsh(found[1])
-    assert values.min() > 0.0 and values.max() < 1.0 + 1e-12
 
 
 @pytest.mark.parametrize("algorithm", ["arow", "sop"])
@@ -368,30 +321,6 @@ def test_an_interrupt_before_a_newcomers_first_row_takes_it_out_again(algorithm,
     assert fingerprint(learner.partial_fit(*rest)) == fingerprint(twin.partial_fit(*rest))
 
 
-@pytest.mark.parametrize("kind, budget", [(np.asarray, None), (csr_matrix, 20)], ids=["dense", "csr"])
-def test_no_memory_to_stack_the_support_vectors_leaves_a_whole_model(budget, kind, monkeypatch):
-    """The coefficients of a block are there by then: the vectors come together when there is memory again."""
-    X, y = rows_without_ties(90)
-    learner, twin = (KernelOnlineClassifier(gamma=0.3, budget=budget).partial_fit(kind(X[:30]), y[:30]) for _ in range(2))
-    memory = [SupportState.weights]  # (for the block's kernel values alone)
-    monkeypatch.setattr(SupportState, "weights", lambda self: memory.pop()(self) if memory else np.empty(1 << 58))
-    learner.partial_fit(kind(X[30:60]), y[30:60])
-    with pytest.raises(MemoryError):
-        learner.predict(kind(X))
-    monkeypatch.undo()
-    twin.partial_fit(kind(X[30:60]), y[30:60])
-    assert (learner.predict(kind(X)) == twin.predict(kind(X))).all()
-    assert fingerprint(pickle.loads(pickle.dumps(learner))) == fingerprint(learner) == fingerprint(twin)
-    assert fingerprint(learner.partial_fit(kind(X[60:]), y[60:])) == fingerprint(twin.partial_fit(kind(X[60:]), y[60:]))
-
-
-def test_kernel_params_reach_the_callable():
-    X, y = rows_without_ties(80)
-    learner = KernelOnlineClassifier(kernel=lambda A, B, power: (A @ B.T) ** power, kernel_params={"power": 2}).partial_fit(X, y)
-    expected = KernelOnlineClassifier(kernel="poly", gamma=1.0, degree=2).partial_fit(X, y)
-    close(learner.decision_function(X), expected.decision_function(X))
-
-
 @pytest.mark.parametrize("cls", [KernelOnlineClassifier, KernelOnlineRegressor])
 def test_a_precomputed_matrix_must_be_square_dense_and_of_the_model_s_width(cls):
     X, y = rows_without_ties(30)
@@ -407,17 +336,6 @@ def test_a_precomputed_matrix_must_be_square_dense_and_of_the_model_s_width(cls)
         learner.predict(G[:, :-1])
 
 
-@pytest.mark.parametrize("cls", [KernelOnlineClassifier, KernelOnlineRegressor])
-@pytest.mark.parametrize("changed", [{"kernel": "linear", "gamma": 0.9}, {"gamma": 0.7}, {"coef0": 0.5}])
-def test_partial_fit_refuses_another_kernel_than_the_model_s(cls, changed):
-    X, y = rows_without_ties(40)
-    learner = cls(kernel="sigmoid", gamma=0.2).partial_fit(X, y)
-    before = fingerprint(learner)
-    with pytest.raises(ValueError, match=r"got other values of (gamma|coef0|kernel, gamma)"):
-        learner.set_params(**changed).partial_fit(X, y)
-    assert fingerprint(learner) == before
-
-
 def test_c_and_budget_may_change_between_calls():
     X, y = rows_without_ties(60)
     learner = KernelOnlineClassifier("pa", C=1.0, budget=20).partial_fit(X[:40], y[:40])
@@ -426,14 +344,6 @@ def test_c_and_budget_may_change_between_calls():
     for name in ("coef_", "support_"):  # of other kernels
         assert not hasattr(learner, name)
     assert not hasattr(learner, "sparsify")
-
-
-def test_a_grid_search_cuts_the_columns_of_a_precomputed_kernel():
-    selection = pytest.importorskip("sklearn.model_selection", reason="scikit-learn is not installed")
-    X, y = rows_without_ties(60)
-    learner = KernelOnlineClassifier(kernel="precomputed", max_iter=2)
-    search = selection.GridSearchCV(learner, {"budget": [None, 9]}, cv=2).fit(X @ X.T, y)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
 def test_a_step_that_lacks_digits_is_left_out():

@@ -1,10 +1,8 @@
 """The level of a regression's targets, their running mean, from which regressors with an automatic intercept learn deviations."""
 
-import math
 
 import numpy as np
 import pytest
-from internals import ALGORITHMS
 from looping import within
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
@@ -19,8 +17,7 @@ LINEAR = [
     DualAscentRegressor(), DualAscentRegressor(loss="squared", average=True), DualAscentRegressor(regularizer="entropic"),
     PassiveAggressiveRegressor(), PassiveAggressiveRegressor(0.1, loss="squared_epsilon_insensitive", average=True),
 ]
-KERNELS = [KernelOnlineRegressor("arow", gamma=0.3), KernelOnlineRegressor("pa", kernel="linear", budget=20)]
-ALL = [*LINEAR, *KERNELS]
+ALL = [*LINEAR, KernelOnlineRegressor("arow", gamma=0.3), KernelOnlineRegressor("pa", kernel="linear", budget=20)]
 each = pytest.mark.parametrize("learner", ALL, ids=repr)
 
 
@@ -43,10 +40,6 @@ def deviations(y, weights, forgetting):
     return np.array([level.deviation(target, c) if c else 0.0 for target, c in zip(y, weights, strict=True)]), level.m
 
 
-def test_every_regressor_with_a_level_is_here():
-    assert {type(learner).__name__ for learner in LINEAR} == {row.estimator for row in ALGORITHMS.values() if row.level}
-
-
 @each
 @within(weighted=[False, True], step=[1, 7, 1000])
 def test_a_level_is_the_papers_learner_on_deviations_from_the_mean_of_earlier_targets(learner, weighted, step):
@@ -61,16 +54,6 @@ def test_a_level_is_the_papers_learner_on_deviations_from_the_mean_of_earlier_ta
     plain = new(learner, intercept_scaling=constant).partial_fit(X, wanted, sample_weight=weights)
     assert_allclose(found.predict(X), plain.predict(X) + m, rtol=1e-9)
     assert_allclose(found.intercept_, plain.intercept_ + m, rtol=1e-9)
-
-
-@pytest.mark.parametrize("learner", KERNELS, ids=repr)
-def test_progressive_errors_are_those_of_the_predictions_before_each_row(learner):
-    X, y, _ = problem(60)
-    model = new(learner).partial_fit(X[:20], y[:20])
-    for x, target in zip(X[20:, None], y[20:], strict=True):
-        before, predicted = model.progressive_mse_ * model.t_, model.predict(x)[0]
-        model.partial_fit(x, [target])
-        assert model.progressive_mse_ * model.t_ - before == pytest.approx((target - predicted) ** 2, rel=1e-6, abs=1e-6)
 
 
 @each
@@ -99,19 +82,6 @@ def test_fit_learns_deviations_from_the_mean_of_all_rows_in_every_epoch(learner)
         assert held._state.level == pytest.approx(y.mean() + 0.5)
 
 
-@within(r=[0.3, 0.1])
-def test_a_full_covariance_is_ridge_regression_on_centred_targets(r):
-    X, y, weights = problem()
-    X = np.where(X > 0.0, 1.0, -1.0)  # (as above)
-    model = AROWRegressor(r, scale=1.0, covariance="full", max_iter=1).fit(X, y, weights)
-    Z, mean = np.hstack([X, np.full((len(X), 1), model.intercept_scaling_)]), np.average(y, weights=weights)
-    A = (Z * weights[:, None]).T @ Z + r * np.eye(9)
-    w = np.linalg.solve(A, (Z * weights[:, None]).T @ (y - mean))
-    assert_allclose([*model.coef_, *model.intercept_], [*w[:-1], w[-1] * model.intercept_scaling_ + mean], rtol=1e-8)
-    _, deviation = model.predict(X, return_std=True)
-    assert_allclose(deviation, np.sqrt(r * np.einsum("ij,jk,ik->i", Z, np.linalg.inv(A), Z)), rtol=1e-8)
-
-
 @within(dtype=["float64", "float32"], covariance=["full", "diagonal"])
 def test_the_merge_of_parts_with_means_of_their_own_is_what_one_level_would_have_made(dtype, covariance):
     """Deviations from another mean are those of the rows less a number, which the constant feature learns to the last digit."""
@@ -131,27 +101,9 @@ def test_the_merge_of_parts_with_means_of_their_own_is_what_one_level_would_have
     assert_allclose(pairs.intercept_, merged.intercept_, rtol=1e-9 if dtype == "float64" else 1e-5)
 
 
-def test_the_level_of_many_rows_is_their_mean_to_the_last_digit():
-    y = 1e8 + np.random.default_rng(0).normal(size=200_000)
-    model = DualAscentRegressor().partial_fit(np.ones((len(y), 1)), y)
-    assert model._state.level == pytest.approx(math.fsum(y) / len(y), rel=2e-16)
-
-
 def test_an_intercept_to_start_from_is_that_of_predictions():
     X, y, _ = problem()
     model = PassiveAggressiveRegressor(epsilon=1e6, max_iter=1).fit(X, y, coef_init=np.arange(8.0), intercept_init=[30.0])
     assert_allclose(model.predict(X), X @ np.arange(8.0) + 30.0)  # (no row has a loss)
     cycled = PassiveAggressiveRegressor(np.inf, loss_tol=0.04, epsilon=1.0).fit(X, X @ np.arange(8.0) + 1e3)
     assert np.abs(cycled.predict(X) - X @ np.arange(8.0) - 1e3).max() <= 1.2
-
-
-@pytest.mark.parametrize("learner", [PassiveAggressiveRegressor(), DualAscentRegressor()], ids=repr)
-def test_a_merge_by_rounds_predicts_the_mean_of_the_parts(learner):
-    X, y, weights = problem()
-    X = np.where(X > 0.0, 1.0, -1.0)  # (as above)
-    parts = slice(0, 70), slice(70, 110), slice(110, 150)
-    models = [new(learner).partial_fit(X[p], y[p] + 200.0 * k, weights[p] + 0.1) for k, p in enumerate(parts)]
-    models.append(new(learner).partial_fit(np.zeros((30, 8)), np.full(30, 500.0)))
-    wanted = np.average([model.predict(X) for model in models], axis=0, weights=[model.t_ for model in models])
-    assert_allclose(onlinecls.merge(models).predict(X), wanted, rtol=1e-9)
-    assert_allclose(onlinecls.merge([onlinecls.merge(models[:2]), *models[2:]]).predict(X), wanted, rtol=1e-9)

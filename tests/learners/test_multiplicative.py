@@ -1,6 +1,5 @@
 """Multiplicative PA: both forms against the slow twin and the paper's recursion, the running sum, errors."""
 
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -87,34 +86,6 @@ def test_unsigned_multiclass_weights_equal_the_slow_twin(multi_class, dtype):
         learner.partial_fit(X[start : start + 17], np.minimum(y, np.arange(150) // 25)[start : start + 17])
     assert_close(learner.coef_, twin.W, dtype)
     assert learner.n_mistakes_ == twin.n_mistakes
-
-
-def test_the_unsigned_form_is_the_paper_s_recursion():
-    """w_1 uniform,  w_j <- w_j exp(tau v_j) / Z,  tau = 4 l / ||v||_inf^2,  v = y x or sgn(y - s) x: section 6 as it stands."""
-    X, y = problem(200, 8, seed=302)
-    t = np.abs(targets(X, 302)) / 4
-    params = {"signed": False, "norm_bound": 1.0, "fit_intercept": False, "scale": 1.0}
-    classifier, regressor = Classifier(0.6, **params), Regressor(0.05, **params)
-    w, u = np.full(8, 1 / 8), np.full(8, 1 / 8)
-    classifier.partial_fit(X[:0], y[:0], classes=[-1, 1])
-    for x, label, target in zip(X, y, t, strict=True):
-        classifier.partial_fit(x[None], [label])
-        regressor.partial_fit(x[None], [target])
-        if x.any():
-            for weights, loss, v in (
-                (w, max(0.0, 0.6 - label * (w @ x)), label * x),
-                (u, max(0.0, abs(target - u @ x) - 0.05), np.sign(target - u @ x) * x),
-            ):
-                weights *= np.exp(4 * loss / np.abs(v).max() ** 2 * v)
-                weights /= weights.sum()
-        assert_allclose(classifier.coef_[0], w, rtol=1e-9, atol=1e-14)
-        assert_allclose(regressor.coef_, u, rtol=1e-9, atol=1e-14)
-
-
-def test_without_an_intercept_the_constant_feature_takes_no_weight():
-    params = {"signed": False, "norm_bound": 1.0}
-    assert Regressor(fit_intercept=False, scale=1.0, **params).partial_fit(np.eye(4)[:0], []).coef_.tolist() == [0.25] * 4
-    assert Regressor(intercept_scaling=1.0, scale=1.0, **params).partial_fit(np.eye(4)[:0], []).coef_.tolist() == [0.2] * 4
 
 
 def test_small_thetas_keep_their_digits():
@@ -249,20 +220,3 @@ def test_multi_class_may_change_between_calls():
         learners = [t] if second == "crammer_singer" else [part[None] for part in t]
         expected = np.vstack([linked(part, True, 1.0) for part in learners])
         assert_allclose(np.column_stack([learner.coef_, learner.intercept_]), expected, rtol=1e-11, atol=1e-14)
-
-
-def test_a_first_label_is_predicted_though_weights_are_positive():
-    model = Classifier(signed=False).partial_fit([[1.0, 2.0]], ["a"])
-    assert model.predict([[1.0, 0.0], [0.0, 0.0]]).tolist() == ["a", "a"]
-
-
-def test_labels_join_without_an_intercept_to_the_same_bits():
-    X, y = np.array([[1.0, 2], [2, 1], [1, 1], [3, 1], [1, 1]]), list("ebcad")
-
-    def learnt(cuts):
-        model = Classifier(signed=False, fit_intercept=False, scale=1.0)
-        for start, stop in pairwise(cuts):
-            model.partial_fit(X[start:stop], y[start:stop])
-        return state_of(model).values.tobytes()
-
-    assert learnt([0, 5]) == learnt([0, 3, 4, 5]) == learnt(range(6))

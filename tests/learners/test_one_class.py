@@ -9,7 +9,6 @@ from looping import within
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
 from reference import run_one_class
-from scipy import sparse
 
 from onlinecls import PassiveAggressiveOneClass
 
@@ -89,27 +88,3 @@ def test_a_centre_that_falls_back_to_nothing_knows_its_length(dtype):
     square, _, noise, _ = state_of(learner).groups[0]
     assert learner.n_updates_ == 1 and noise <= 1e-13 * square
     assert_allclose(square, np.square(state_of(learner).values, dtype=float).sum(), rtol=1e-13)
-
-
-def test_zero_rows_are_points_like_any_other():
-    learner = PassiveAggressiveOneClass(1.0, scale=1.0).partial_fit([[3.0, 4.0], [0.0, 0.0]])
-    assert_allclose(learner.center_, [0.6, 0.8], rtol=1e-14)
-    assert learner.n_updates_ == 1
-    learner = PassiveAggressiveOneClass(1.0, scale=1.0).partial_fit(sparse.csr_matrix((3, 2)))
-    assert learner.t_ == 3 and not learner.center_.any() and learner.predict([[0.0, 0.0], [0.0, 1.1]]).tolist() == [1, -1]
-    assert_allclose(learner.partial_fit([[0.0, 3.0]]).center_, [0.0, 2.0], rtol=1e-14)
-
-
-def test_decisions_are_scores_less_the_offset():
-    X = cloud(100, 6, seed=94)
-    learner = PassiveAggressiveOneClass(1.5, scale=1.0).fit(X)
-    assert learner.offset_ == -1.5
-    assert_allclose(learner.decision_function(X), learner.score_samples(X) - learner.offset_, atol=1e-12)
-    assert (learner.predict(X) == np.where(learner.decision_function(X) >= 0, 1, -1)).all()
-    assert (learner.set_params(random_state=0).fit_predict(X) == learner.predict(X)).all()
-    assert set(learner.predict(X)) == {-1, 1} and learner.predict(X).dtype == np.int64
-
-
-@every_detector
-def test_one_class_learners_have_no_weights(estimator):
-    assert not any(hasattr(estimator().partial_fit([[1.0]]), name) for name in ("coef_", "intercept_", "sparsify"))

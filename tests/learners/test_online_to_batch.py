@@ -155,17 +155,3 @@ def test_an_interrupt_leaves_a_whole_number_of_rows(monkeypatch, n):
     stop = next(i for i in range(7, 21) if np.sum(weights[:i] > 0.0) == begun.n_rows_)
     other.partial_fit(X[7:stop], y[7:stop], sample_weight=weights[7:stop])
     assert fingerprint(begun) == fingerprint(other)
-
-
-def test_an_error_at_a_snapshot_leaves_a_whole_number_of_rows(monkeypatch):
-    def no_room(_):
-        raise MemoryError
-
-    X, y = problem(40)
-    failing, other = (OnlineToBatch(Perceptron(), "validation").partial_fit(X[:10], y[:10], [0, 1, 2]) for _ in range(2))
-    with monkeypatch.context() as patch, pytest.raises(MemoryError):
-        patch.setattr("onlinecls._wings.online_to_batch.estimators.deepcopy", no_room)
-        failing.partial_fit(X[10:], y[10:])
-    assert 10 < failing.n_rows_ < 40
-    other.partial_fit(X[10 : failing.n_rows_], y[10 : failing.n_rows_])
-    assert fingerprint(failing.estimator_) == fingerprint(other.estimator_)

@@ -11,7 +11,7 @@ from reference import AggressivePNorm
 from states import is_finite
 
 import onlinecls
-from onlinecls import Perceptron, PNormPerceptron
+from onlinecls import PNormPerceptron
 
 both_dtypes = within(dtype=["float64", "float32"])
 both_constructions = within(multi_class=["crammer_singer", "ovr"])
@@ -29,24 +29,6 @@ def linked(theta, p):
         return theta
     norm = largest * np.linalg.norm(theta.ravel() / largest, p)
     return (1 / (p - 1)) * norm * np.sign(theta) * (np.abs(theta) / norm) ** (p - 1)
-
-
-@both_dtypes
-@both_constructions
-@within(n_classes=[2, 4])
-def test_p_of_2_is_the_perceptron(n_classes, multi_class, dtype):
-    X, y = continuous_problem(200, 13, seed=80, n_classes=n_classes, dtype=dtype)
-    ours, plain = PNormPerceptron(2, multi_class=multi_class, scale=1.0), Perceptron(multi_class=multi_class)
-    for learner in (ours, plain):
-        learner.partial_fit(X, y, classes=np.unique(y))
-    assert (ours.coef_ == plain.coef_).all() and (ours.intercept_ == plain.intercept_).all()
-    assert (ours.n_mistakes_, ours.n_updates_) == (plain.n_mistakes_, plain.n_updates_)
-
-
-@pytest.mark.parametrize("d, p", [(1, 2.0), (2, 2.0), (3, 2 * np.log(3)), (1000, 2 * np.log(1000))])
-def test_p_is_by_default_2_ln_d(d, p):
-    X, y = np.random.default_rng(0).standard_normal((30, d)), np.arange(30) % 2
-    assert_allclose(PNormPerceptron().partial_fit(X, y).coef_, PNormPerceptron(float(p)).partial_fit(X, y).coef_, rtol=1e-14)
 
 
 @pytest.mark.parametrize("p", [2, 2.01, 3, 7.5, 28, 137.0, 500])
@@ -164,3 +146,9 @@ def test_a_row_that_all_p_norm_classes_leave_out_is_counted_once():
     learner = onlinecls.PNormPerceptron(p=4.0, multi_class="ovr")
     learner.partial_fit([[1.0, 2.0], [1e300, -1e300], [2.0, 1.0]], [0, 1, 2], classes=[0, 1, 2])
     assert (learner.n_skipped_, learner.n_updates_) == (1, 2)
+
+
+@pytest.mark.parametrize("d, p", [(1, 2.0), (2, 2.0), (3, 2 * np.log(3)), (1000, 2 * np.log(1000))])
+def test_p_is_by_default_2_ln_d(d, p):
+    X, y = np.random.default_rng(0).standard_normal((30, d)), np.arange(30) % 2
+    assert_allclose(PNormPerceptron().partial_fit(X, y).coef_, PNormPerceptron(float(p)).partial_fit(X, y).coef_, rtol=1e-14)

@@ -168,17 +168,6 @@ def test_the_log_loss_gives_probabilities_without_calibration(cls, multi_class):
 # --- how good they are ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
-def test_probabilities_are_near_the_chances_of_the_labels(scale):
-    """Labels drawn with known chances: the mean distance from them, with scores of any size."""
-    rng = np.random.default_rng(0)
-    rows = rng.standard_normal((6000, 10))
-    chances = 1 / (1 + np.exp(-rows @ np.linspace(-1.0, 1.0, 10)))
-    learner = onlinecls.Perceptron(eta0=scale, probability=True, average=True, intercept_scaling=1.0)
-    learner.partial_fit(rows[:4000], rng.random(4000) < chances[:4000])
-    assert np.abs(learner.predict_proba(rows[4000:])[:, 1] - chances[4000:]).mean() < 0.05
-
-
 # --- numbers of any size -------------------------------------------------------------------------------------------------------
 
 

