@@ -29,8 +29,7 @@ from math import sqrt
 import numpy as np
 from scipy.special import softmax
 
-from onlinecls.reference import GEOMETRIES, RULES, DualMatrixAdaGrad, Learner, MatrixAdaGrad, Model, Scale
-from onlinecls.reference.learners import add_precision, times  # noqa: F401
+from onlinecls.reference import GEOMETRIES, RULES, DualMatrixAdaGrad, Learner, MatrixAdaGrad, Model, Scale, potential
 
 REFERENCE = {}
 
@@ -77,11 +76,7 @@ class PNorm(Twin):
 
     @property
     def w(self):
-        norm = np.linalg.norm(self.theta, self.p)
-        if norm == 0:
-            return np.zeros(len(self.theta))
-        q = self.p / (self.p - 1)
-        return (q - 1) * norm * np.sign(self.theta) * (np.abs(self.theta) / norm) ** (self.p - 1)
+        return potential.PNorm(self.p).weights(self.theta)
 
     def split(self, multi_class):
         """Joint, the two halves of theta have a norm 2^(1/p) times that of one of them; w is homogeneous."""
@@ -117,16 +112,8 @@ class Simplex:
     """
 
     @property
-    def simplex(self):
-        """The paper's w_t, of sum 1."""
-        exponents = np.concatenate([self.theta, -self.theta]) if self.signed else self.theta
-        weights = np.exp(exponents - exponents.max())
-        return weights / weights.sum()
-
-    @property
     def w(self):
-        weights = self.norm_bound * self.simplex
-        return weights[: self.d] - weights[self.d :] if self.signed else weights
+        return potential.Entropic(self.norm_bound, self.norm_bound, self.signed).weights(self.theta)
 
     def features(self, z):
         """z as the simplex sees it."""

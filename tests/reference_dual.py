@@ -17,17 +17,9 @@ from math import log, sqrt
 import numpy as np
 from reference import MODELS, REGRESSION, Model
 from scipy.optimize import brentq
+from scipy.special import logsumexp, softmax
 
-
-def logsumexp(values):
-    most = values.max()
-    return most + log(np.exp(values - most).sum())
-
-
-def softmax(values):
-    powers = np.exp(values - values.max())
-    return powers / powers.sum()
-
+from onlinecls.reference import Entropic, SquaredNorm
 
 GRID = 1.5
 FAR = 300.0  # how far a row moves an exponent of the simplex at most
@@ -64,28 +56,14 @@ class DualAscent(DualTwin):
     def margin(self):
         return self.wanted + self.offset
 
-    # f*(θ) and its gradient, which are the weights
-
-    def conjugate(self, theta):
-        if self.sigma == 0.0:
-            return 0.0
-        if not self.entropic:
-            return np.sum(theta**2) / (2 * self.sigma)
-        u = self.entries(theta)
-        return self.sigma * (logsumexp(u) - log(u.size))
-
-    def entries(self, theta):
-        """The exponents of the simplex."""
-        u = (self.bound * theta / self.sigma).ravel()
-        return np.concatenate([u, -u]) if self.signed else u
+    @property
+    def f(self):
+        return Entropic(self.sigma, self.bound, self.signed) if self.entropic else SquaredNorm(self.sigma)
 
     def weights(self, theta):
-        if not self.entropic:
-            return theta / self.sigma if self.sigma else 0.0 * theta
-        if self.sigma == 0.0:
-            return 0.0 * theta if self.signed else np.full(theta.shape, self.bound / theta.size)
-        p = self.bound * softmax(self.entries(theta))
-        return (p[: theta.size] - p[theta.size :] if self.signed else p).reshape(theta.shape)
+        if self.sigma == 0.0:  # (before the first row)
+            return 0.0 * theta if self.signed or not self.entropic else np.full(theta.shape, self.bound / theta.size)
+        return self.f.weights(theta.ravel()).reshape(theta.shape)
 
     @property
     def W(self):
@@ -93,7 +71,7 @@ class DualAscent(DualTwin):
 
     @property
     def dual_value(self):
-        return self.gain - self.conjugate(self.theta)
+        return self.gain - (self.f.conjugate(self.theta.ravel()) if self.sigma else 0.0)
 
     def settle(self, steepness):
         """σ of the round."""

@@ -17,7 +17,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from states import fingerprint
 
 import onlinecls
-from onlinecls._models.state import State
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
 every_classifier = pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda cls: cls.__name__)
@@ -89,23 +88,6 @@ def test_fit_starts_from_coef_init_and_intercept_init(estimator, dtype):
 
 
 # --- the model, to look at -----------------------------------------------------------------------------------------------------
-
-
-@every_classifier
-def test_coef_is_a_read_only_view_that_shares_memory_where_weights_are_stored(estimator):
-    for n_classes in (2, 4):
-        X, y = continuous_problem(40, 5, seed=70, n_classes=n_classes)
-        learner = estimator().partial_fit(X, y, np.unique(y))  # (labels that join lie in any order)
-        shape = (1 if n_classes == 2 else n_classes, 5)
-        assert learner.intercept_.shape == shape[:1]
-        for array in [learner.coef_] + ([learner.covariance_] if hasattr(learner, "covariance_") else []):
-            assert array.shape == shape and not array.flags.writeable
-        kind = type(state_of(learner))
-        stored = all(getattr(kind, name) is getattr(State, name) for name in ("weights_of", "_last_weights"))
-        assert np.shares_memory(learner.coef_, state_of(learner).values) == stored
-        learner.partial_fit(X, y)  # looking at it does not lock it
-        with pytest.raises(AttributeError):
-            learner.t_ = 0
 
 
 @pytest.mark.parametrize("kind", [{}, {"average": True}, {"covariance": "full", "dtype": np.float64}, {"scale": 3.0}], ids=str)

@@ -22,39 +22,7 @@ both_constructions = within(multi_class=["crammer_singer", "ovr"])
 every_second_order = each_estimator(case=SECOND_ORDER)
 
 
-def steps(learner, X, y, classes=(-1, 1)):
-    """Yield each row that is not all zeros, (margin, weights, variances) before and after it, and whether it was an update."""
-
-    def read(x, label):
-        return margin(learner, x, label), learner.coef_.copy(), np.copy(getattr(learner, "covariance_", 0.0))
-
-    learner.partial_fit(X[:0], y[:0], classes=classes)
-    for x, label in zip(X[X.any(axis=1)], y[X.any(axis=1)], strict=True):
-        before, n_updates = read(x, label), learner.n_updates_
-        learner.partial_fit(x[None], [label])
-        yield x, label, before, read(x, label), learner.n_updates_ > n_updates
-
-
-def margin(learner, x, label):
-    """y w.x, or the true score less the best wrong one."""
-    scores = learner.decision_function(x[None])
-    if scores.ndim == 1:
-        return scores[0] if label == learner.classes_[1] else -scores[0]
-    at = np.searchsorted(learner.classes_, label)
-    return scores[0, at] - np.delete(scores[0], at).max()
-
-
 # --- passive-aggressive --------------------------------------------------------------------------------------------------------
-
-
-def test_pa_changes_nothing_on_a_row_of_margin_one_and_no_more_than_needed_on_others():
-    X, y = continuous_problem(200, 13, seed=31)
-    learner = onlinecls.PassiveAggressiveClassifier(C=float("inf"), scale=1.0, fit_intercept=False)
-    for x, _, (m, w, _), (m_after, w_after, _), updated in steps(learner, X, y):
-        assert updated == (m < 1.0)
-        # the distance from the half space of margin >= 1: the shortest way there
-        assert_allclose(np.linalg.norm(w_after - w), max(1.0 - m, 0.0) / np.linalg.norm(x), rtol=1e-9)
-        assert not updated or abs(m_after - 1.0) < 1e-12
 
 
 # --- second order --------------------------------------------------------------------------------------------------------------
