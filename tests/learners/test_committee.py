@@ -123,3 +123,9 @@ def test_rows_of_any_size_make_finite_weights():
         assert np.isfinite(model.member_weights_).all()
         for other in (size, 1e290):  # (weighted scores of rows far larger than those learnt would overflow)
             assert np.isfinite(model.decision_function(other * X)).all() and np.isfinite(model.coef_).all()
+
+
+def test_fit_counts_mistakes_of_rows_that_are_new():
+    X, y = problem(200, 4)
+    once, often = (CommitteeClassifier(max_iter=n, random_state=0).fit(X, y) for n in (1, 4))
+    assert once.member_mistakes_.tolist() == often.member_mistakes_.tolist() and often.t_ == 800

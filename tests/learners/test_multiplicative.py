@@ -1,5 +1,6 @@
 """Multiplicative PA: both forms against the slow twin and the paper's recursion, the running sum, errors."""
 
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -220,3 +221,13 @@ def test_multi_class_may_change_between_calls():
         learners = [t] if second == "crammer_singer" else [part[None] for part in t]
         expected = np.vstack([linked(part, True, 1.0) for part in learners])
         assert_allclose(np.column_stack([learner.coef_, learner.intercept_]), expected, rtol=1e-11, atol=1e-14)
+
+
+def test_labels_join_without_an_intercept_to_the_same_bits():
+    X, y, found = np.array([[1.0, 2], [2, 1], [1, 1], [3, 1], [1, 1]]), list("ebcad"), set()
+    for cuts in ([0, 5], [0, 3, 4, 5], range(6)):
+        model = Classifier(signed=False, fit_intercept=False, scale=1.0)
+        for start, stop in pairwise(cuts):
+            model.partial_fit(X[start:stop], y[start:stop])
+        found.add(state_of(model).values.tobytes())
+    assert len(found) == 1
