@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from internals import COUNTERS, state_of
 from matrices import continuous_problem
-from numpy.testing import assert_allclose
 
 import onlinecls
 
@@ -32,51 +31,43 @@ def rounds(learner):
         before, updates = model(), learner.n_updates_
 
 
-@pytest.mark.parametrize("make", [
-    lambda: onlinecls.Perceptron(eta0=0.3, **NO), lambda: onlinecls.PassiveAggressiveClassifier(0.2, **NO),
-    lambda: onlinecls.PassiveAggressiveClassifier(0.2, loss="squared_hinge", **NO),
-])
-def test_the_reach_of_weights_is_the_length_of_their_way(make):
-    learner, way = make(), 0.0
-    for *_, updated, (before, _), (after, _) in rounds(learner):
-        way += np.linalg.norm(after - before)
+def longest(variance):
+    """|τ| sqrt(σ_max v) of a step, τ from Δw = τ Σx."""
+    def size(x, c, w, sigma, moved):
+        at = np.abs(sigma * x).argmax()
+        return abs(moved[at] / (sigma * x)[at]) * np.sqrt(variance * np.sum(sigma * x**2))
+
+    return size
+
+
+#: How far a step may have moved a weight: the length of its way, a bound by the largest variance, c ||x|| of a sum of rows, eta0.
+REACH = [
+    *((learner, lambda x, c, w, sigma, moved: np.linalg.norm(moved)) for learner in (
+        onlinecls.Perceptron(eta0=0.3, **NO), onlinecls.PassiveAggressiveClassifier(0.2, **NO),
+        onlinecls.PassiveAggressiveClassifier(0.2, loss="squared_hinge", **NO))),
+    (onlinecls.AROWClassifier(0.4, **NO), longest(1.0)),
+    (onlinecls.ConfidenceWeightedClassifier(0.8, initial_variance=4.0, **NO), longest(4.0)),
+    (onlinecls.SCWClassifier(0.8, initial_variance=0.25, **NO), longest(0.25)),
+    *((learner, lambda x, c, w, sigma, moved: c * np.linalg.norm(x)) for learner in (
+        onlinecls.SecondOrderPerceptron(0.5, aggressive=True, **ONE), onlinecls.NAROWClassifier(2.0, **ONE),
+        onlinecls.AdaGradClassifier(eta0=1.0, delta=1.0, update="dual_averaging", **NO))),
+    (onlinecls.AdaGradClassifier(eta0=0.3, **NO), lambda x, c, w, sigma, moved: 0.3),
+]
+
+
+@pytest.mark.parametrize("learner, size", REACH, ids=[repr(learner) for learner, _ in REACH])
+def test_the_reach_of_weights_is_the_sum_of_what_their_steps_may_be(learner, size):
+    """The curvature of AdaGrad, the sum of c² ||x||², is no less than any G."""
+    way, square = 0.0, 0.0
+    for x, _, c, updated, (before, sigma), (after, _) in rounds(learner):
         assert updated == (after != before).any()
-        assert counters(learner, "max_abs_weight") == pytest.approx(way, rel=1e-9)
-    assert way > 1.0
-
-
-@pytest.mark.parametrize("make, variance", [
-    (lambda: onlinecls.AROWClassifier(0.4, **NO), 1.0),
-    (lambda: onlinecls.ConfidenceWeightedClassifier(0.8, initial_variance=4.0, **NO), 4.0),
-    (lambda: onlinecls.SCWClassifier(0.8, initial_variance=0.25, **NO), 0.25),
-])
-def test_the_reach_of_gaussian_weights_bounds_each_step(make, variance):
-    """|τ| sqrt(σ_max v) of each step, τ from Δw = τ Σx."""
-    learner, way = make(), 0.0
-    for x, _, _, updated, (before, sigma), (after, _) in rounds(learner):
         if updated:
-            at = np.abs(sigma * x).argmax()
-            way += abs((after - before)[at] / (sigma * x)[at]) * np.sqrt(variance * np.sum(sigma * x**2))
-        assert counters(learner, "max_abs_weight") == pytest.approx(way, rel=1e-6)
-    assert way > 1.0
-
-
-def test_the_reach_of_summed_rows_is_the_sum_of_their_lengths():
-    """θ of a potential, z of dual averaging: c ||x|| of each step; the curvature, c² ||x||², is no less than any G."""
-    for make in (
-        lambda: onlinecls.SecondOrderPerceptron(0.5, aggressive=True, **ONE), lambda: onlinecls.NAROWClassifier(2.0, **ONE),
-        lambda: onlinecls.AdaGradClassifier(eta0=1.0, delta=1.0, update="dual_averaging", **NO),
-    ):
-        learner, way, square = make(), 0.0, 0.0
-        for x, _, c, updated, *_ in rounds(learner):
-            way += updated * c * np.linalg.norm(x)
-            square += updated * (c * np.linalg.norm(x)) ** 2
-            assert counters(learner, "max_abs_weight") == pytest.approx(way, rel=1e-9)
-        assert way > 1.0
-        dual = isinstance(learner, onlinecls.AdaGradClassifier)
-        assert counters(learner, "curvature") == pytest.approx(square if dual else 0.0, rel=1e-9)
-        if dual:
-            assert state_of(learner).view[:, 1].sum() == pytest.approx(square, rel=1e-9)
+            way, square = way + size(x, c, before, sigma, after - before), square + (c * np.linalg.norm(x)) ** 2
+        assert counters(learner, "max_abs_weight") == pytest.approx(way, rel=1e-6 if np.ndim(sigma) else 1e-9)
+    is_adagrad = isinstance(learner, onlinecls.AdaGradClassifier)
+    assert way > 1.0 and counters(learner, "curvature") == pytest.approx(square if is_adagrad else 0.0, rel=1e-9)
+    if is_adagrad:
+        assert state_of(learner).view[:, 1].sum() == pytest.approx(square, rel=1e-9)
 
 
 def test_the_constant_feature_is_part_of_the_reach():
@@ -90,15 +81,6 @@ def test_the_constant_feature_is_part_of_the_reach():
         as_a_feature = make(scale=1.0, fit_intercept=False).partial_fit(rows, Y, classes=[-1, 1])
         assert counters(with_one, "max_abs_weight") == pytest.approx(counters(as_a_feature, "max_abs_weight"), rel=1e-9)
         assert with_one.n_updates_
-
-
-def test_the_reach_of_mirror_descent_is_a_step_size_an_update():
-    learner, square = onlinecls.AdaGradClassifier(eta0=0.3, **NO), 0.0
-    for x, _, c, updated, *_ in rounds(learner):
-        square += updated * (c * np.linalg.norm(x)) ** 2
-        assert counters(learner, "max_abs_weight") == pytest.approx(0.3 * learner.n_updates_, rel=1e-12)
-        assert counters(learner, "curvature") == pytest.approx(square, rel=1e-9)
-    assert_allclose(state_of(learner).view[:, 1].sum(), square, rtol=1e-9)
 
 
 def test_losses_are_weighted_and_none_is_negative():
