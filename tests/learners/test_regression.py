@@ -98,3 +98,12 @@ def test_targets_of_any_real_dtype_are_read_alike_and_scored_by_r_squared(estima
     with pytest.warns(UserWarning, match="column-vector"):
         assert fingerprint(estimator().partial_fit(X, [[1], [0], [2], [1]])) == fingerprint(learner)
     assert learner.score(X, np.full(4, 3.0)) == 0.0
+
+
+def test_the_score_of_targets_whose_squares_overflow_is_a_number():
+    X, y = np.arange(6.0)[:, None], np.array([1.0, -1.0, 2.0, 0.0, 1.0, 3.0])
+    learner = AROWRegressor().partial_fit(X, y)
+    largest = 2.0**700
+    wanted = 1.0 - np.mean((y - learner.predict(X) / largest) ** 2) / np.var(y)
+    assert learner.score(X, y * largest) == pytest.approx(wanted)
+    assert learner.score(X, y / largest) == -np.inf
