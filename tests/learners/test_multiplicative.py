@@ -11,7 +11,6 @@ from numpy.testing import assert_allclose
 from reference import run_binary, run_multiclass, run_one_class, run_regression, run_stream
 from states import is_finite
 
-import onlinecls
 from onlinecls import MultiplicativePassiveAggressiveClassifier as Classifier
 from onlinecls import MultiplicativePassiveAggressiveOneClass as OneClass
 from onlinecls import MultiplicativePassiveAggressiveRegressor as Regressor
@@ -138,13 +137,10 @@ def test_the_sum_is_exact_after_many_small_steps(dtype):
 def test_another_norm_bound_counts_from_the_next_row():
     X, y = continuous_problem(80, 6, seed=306)
     learner = Classifier(0.5, norm_bound=1.0, intercept_scaling=1.0, scale=1.0).partial_fit(X[:40], y[:40])
-    shown, t = learner.coef_.copy(), theta(learner)
-    learner.set_params(norm_bound=4.0)
-    assert (learner.coef_ == shown).all(), "a model predicts as it was learnt"
-    learner.partial_fit(np.zeros((1, 6)), y[:1])  # (the constant feature: a step may be taken)
-    learner.partial_fit(X[40:], y[40:])
+    shown = learner.coef_.copy()
+    assert (learner.set_params(norm_bound=4.0).coef_ == shown).all(), "a model predicts as it was learnt"
+    learner.partial_fit(np.zeros((1, 6)), y[:1]).partial_fit(X[40:], y[40:])  # (the constant feature: a step may be taken)
     assert_allclose(np.append(learner.coef_, learner.intercept_), linked(theta(learner), True, 4.0)[0], rtol=1e-12, atol=1e-14)
-    assert (theta(learner) != t).any()
 
 
 # --- one class -----------------------------------------------------------------------------------------------------------------
@@ -172,39 +168,21 @@ def test_a_row_that_multiplicative_learners_leave_out_is_no_update(multi_class):
     assert (learner.n_skipped_, learner.n_updates_) == (1, 2)
 
 
-def test_an_entropic_step_beyond_the_dtype_is_bounded():
-    learner = onlinecls.DualAscentClassifier(1e-60, regularizer="entropic", update="DA1", dtype="float32")
-    learner.partial_fit([[0.0, 1.0]], [1], [0, 1])
-    assert (learner.n_skipped_, learner.n_updates_) == (0, 1) and is_finite(learner)
-
-
 # --- errors --------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("estimator", [Classifier, Regressor, OneClass], ids=lambda cls: cls.__name__)
-def test_negative_features_are_refused_without_signs(estimator):
-    """(By learning: the contracts.)"""
+def test_what_form_and_dtype_cannot_hold_is_refused(estimator):
+    """(Negative features in learning: the contracts.)"""
     X, y = np.array([[1.0, 0.0], [0.0, 2.0], [0.0, -0.5], [3.0, 0.0]]), [0, 1, 0, 1]
     learner = estimator(signed=False).partial_fit(np.abs(X), y)
     for kind in (np.asarray, csr32):
         with pytest.raises(ValueError, match=r"got -0\.5 at row 2, column 1"):
             learner.predict(kind(X))
-        assert estimator().partial_fit(kind(X), y).t_ == 4
-    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
-    assert learner.__sklearn_tags__().input_tags.positive_only and not estimator().__sklearn_tags__().input_tags.positive_only
-
-
-@pytest.mark.parametrize("estimator", [Classifier, Regressor, OneClass], ids=lambda cls: cls.__name__)
-def test_a_norm_bound_beyond_the_dtype_is_refused(estimator):
-    for dtype, value, words in (
-        (np.float32, 1e38, r"float32, at most 8.5e\+37"), (np.float32, 1e-32, "float32, at least 9.9e-32"),
-        (np.float64, 1e251, r"float64, at most 1e\+250"), (np.float64, 1e-251, "float64, at least 1e-250"),
-    ):
-        learner = estimator(norm_bound=value, dtype=dtype)
-        for call in (learner.fit, learner.partial_fit):
-            with pytest.raises(ValueError, match=f"norm_bound must fit {words}"):
-                call(np.eye(2), [0, 1])
-        assert not learner.__sklearn_is_fitted__()
+    for dtype, value, words in (("float32", 1e38, r"at most 8.5e\+37"), ("float32", 1e-32, "at least 9.9e-32"),
+                                ("float64", 1e251, r"at most 1e\+250"), ("float64", 1e-251, "at least 1e-250")):
+        with pytest.raises(ValueError, match=f"norm_bound must fit {dtype}, {words}"):
+            estimator(norm_bound=value, dtype=dtype).partial_fit(np.eye(2), [0, 1])
 
 
 def test_multi_class_may_change_between_calls():
