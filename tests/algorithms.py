@@ -278,7 +278,7 @@ def _of_the_registry():
         for task in _tasks_of(case.algorithm):
             form = {"multi_class": task} if task in ("crammer_singer", "ovr") else {}
             params = {**case.algorithm.selects, **case.params, **form}
-            forms = (params.get(name) for name in ("covariance", "probability"))
+            forms = (params.get(name) for name in ("covariance", "probability", "forgetting", "signed", "update", "sigma", "l1"))
             kind = case.algorithm.estimator, case.algorithm.geometry, *forms
             if task != "ovr" or kind not in rest:
                 yield Learner(case.name, case.algorithm.estimator, task, params, case.slack)

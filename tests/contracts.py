@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 from algorithms import LEARNERS
-from internals import again, arrays, predict_on_the_way, stored, weights_of_none
+from internals import again, arrays, named_from_here, predict_on_the_way, stored, weights_of_none
 from interrupts import interrupted
 from matrices import csr32, csr64, dense_c
 from numpy.testing import assert_allclose
@@ -235,6 +235,37 @@ def check_names_of_classes(learner):
     for name, array in stored(plain).items():
         if isinstance(array, np.ndarray) and array.dtype.kind == "f":
             assert (array == stored(named)[name]).all()
+
+
+def topics(n_topics, seed=0):
+    """Three texts a topic, topic after topic, each of the topic's own word and of three of 20 common ones."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat(rng.permutation(n_topics), 3)
+    X = np.zeros((len(y), n_topics + 20))
+    X[np.arange(len(y)), y] = 1.0
+    for row in X:
+        row[n_topics + rng.choice(20, 3, replace=False)] += rng.integers(1, 3)
+    return csr32(X), y
+
+
+def check_labels_that_join_are_learnt_as_if_they_had_been_named(learner):
+    """Once three labels have come; whatever comes between the rows, which learn the same bits."""
+    X, y = topics(12 if learner.is_full else 24)
+    start = 1 + next(i for i in range(len(y)) if len(set(y[: i + 1])) == 3)
+    variants = [{}, {"average": True}, {"average": 20}, {"class_weight": "balanced"}, {"fit_intercept": False}]
+    for number, options in enumerate(variants):
+        if not learner.offers(*options) or (options.get("average") and not learner.can_average):
+            continue
+        joining = learner(**options, dtype=["float64", "float32"][number % 2]).partial_fit(X[:start], y[:start])
+        named, step = named_from_here(joining, np.unique(y)).partial_fit(X[start:], y[start:]), 5 if number else 1
+        for at in range(start, len(y), step):
+            pause = [copy.deepcopy, through_a_file, lambda model: model][at % 3]
+            joining = pause(joining).partial_fit(X[at : at + step], y[at : at + step])
+        for one, other in zip([weights(joining), *read(joining, X)], [weights(named), *read(named, X)], strict=True):
+            if not learner.is_full:
+                assert one.tobytes() == other.tobytes(), options
+            elif one.dtype.kind == "f":  # (products wait for one another within a call)
+                assert_allclose(one, other, rtol=0, atol=(1e-3 if number % 2 else 1e-8) * np.abs(other).max())
 
 
 # --- 2. pause and resume -------------------------------------------------------------------------------------------------------
@@ -703,6 +734,8 @@ def yield_checks(learner):
         yield check_the_average_is_that_of_the_weights
         if learner.n_classes == 4 and learner.geometry != "entropic":  # (whose halves are of θ: the weights are no halves)
             yield check_the_average_while_labels_join
+    if learner.task == "ovr" and linear and learner.family not in ("committee", "online_to_batch"):
+        yield check_labels_that_join_are_learnt_as_if_they_had_been_named
     if linear:
         yield check_scores_are_products_with_the_weights
         if learner.offers("intercept_scaling", "fit_intercept"):

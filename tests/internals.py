@@ -15,7 +15,6 @@ from onlinecls._models.state import State
 from onlinecls._wings.dual_ascent import dual_ascent as ascent
 from onlinecls._wings.dual_ascent.estimators import AscentState
 from onlinecls._wings.kernels.estimators import Kernel, SupportState
-from onlinecls._wings.p_norm import p_norm
 
 ALGORITHMS, COMPOSED, MERGES, OTHERS = _registry.ALGORITHMS, _registry.COMPOSED, _registry.MERGES, _registry.OTHERS
 
@@ -25,10 +24,10 @@ __all__ = ["Kernel", "SupportState", "main", "steps", "stopping"]
 
 # The compiled tables: names of counters, rules, tasks; the places of the numbers that dual ascent's groups share.
 COUNTERS = model.COUNTERS
-SHARED, NOISE_AT = ascent.SHARED, p_norm.FIELDS.index("noise")
+SHARED = ascent.SHARED
 
-# Compiled functions that are tested by themselves.
-log_softmax, powers, roots_of_all = model.log_softmax, ascent.powers, p_norm.roots_of_all
+# A compiled function that is tested by itself.
+log_softmax = model.log_softmax
 
 # Modules in which a test puts something else in the place of a function of theirs.
 files, validation = _files, validate

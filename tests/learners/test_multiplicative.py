@@ -119,40 +119,7 @@ def test_no_exponential_overflows_and_the_sum_stays_that_of_theta(norm_bound, si
     assert max(sizes) > (1e10 if norm_bound == 1e-12 else 100 if norm_bound < 1.0 else 1.0) and learner.n_skipped_ == 0
 
 
-@both_dtypes
-def test_the_sum_is_exact_after_many_small_steps(dtype):
-    """A plain double sum would lose digits, as each step replaces terms of up to e^60."""
-    rng = np.random.default_rng(0)
-    X, y = rng.standard_normal((22_000, 6)).astype(dtype), rng.integers(0, 2, 22_000)
-    for signed in (True, False):
-        rows = X if signed else np.abs(X)
-        learner = Classifier(0.3, signed=signed, fit_intercept=False, scale=1.0).partial_fit(rows, y)
-        state = state_of(learner)
-        r = state.view[:-1, 0, 0]
-        terms = np.sqrt(r * r + np.exp(-2 * state.numbers("shift")).astype(dtype)) if signed else r  # in the digits of the model
-        assert_allclose(state.numbers("high") + state.numbers("low"), terms.astype(np.float64).sum(), rtol=1e-13)
-        assert learner.n_updates_ > 10_000
-
-
-def test_another_norm_bound_counts_from_the_next_row():
-    X, y = continuous_problem(80, 6, seed=306)
-    learner = Classifier(0.5, norm_bound=1.0, intercept_scaling=1.0, scale=1.0).partial_fit(X[:40], y[:40])
-    shown = learner.coef_.copy()
-    assert (learner.set_params(norm_bound=4.0).coef_ == shown).all(), "a model predicts as it was learnt"
-    learner.partial_fit(np.zeros((1, 6)), y[:1]).partial_fit(X[40:], y[40:])  # (the constant feature: a step may be taken)
-    assert_allclose(np.append(learner.coef_, learner.intercept_), linked(theta(learner), True, 4.0)[0], rtol=1e-12, atol=1e-14)
-
-
 # --- one class -----------------------------------------------------------------------------------------------------------------
-
-
-@both_dtypes
-def test_near_the_centre_distances_are_computed_without_a_difference_of_squares(dtype):
-    """Rows at the centre itself: the step is their distance's, not that of rounding."""
-    X = np.full((50, 4), 0.25, dtype)
-    learner = OneClass(0.0, signed=False, norm_bound=1.0, scale=1.0).partial_fit(X)
-    assert (learner.center_ == 0.25).all() and learner.n_updates_ == 0
-    assert learner.predict(X).tolist() == [1] * 50 or np.abs(learner.score_samples(X)).max() < 1e-3
 
 
 def test_a_row_on_the_surface_of_a_multiplicative_ball_is_no_mistake():

@@ -119,14 +119,6 @@ def test_every_method_around_a_regressor_is_that_of_its_hypotheses(regressor):
 # --- beyond the contracts that all keep ----------------------------------------------------------------------------------------
 
 
-def test_held_out_rows_are_never_learnt():
-    X, y = problem()
-    spoiled, held_out = X.copy(), np.arange(160) % 10 == 9
-    spoiled[held_out] = 1e6 * np.random.default_rng(0).standard_normal(X[held_out].shape)
-    fits = [OnlineToBatch(Perceptron(), "validation", max_iter=4, random_state=0).fit(rows, y) for rows in (X, spoiled)]
-    assert fingerprint(fits[0].estimator_) == fingerprint(fits[1].estimator_) and fits[0].estimator_.t_ == 4 * 144
-
-
 def test_of_equal_snapshots_the_newest_is_chosen():
     learner = OnlineToBatch(Perceptron(), "validation").partial_fit(np.ones((10, 1)), [1] * 10, classes=[0, 1])
     assert learner.chosen_ is learner.snapshots_[8] and learner.snapshot_rows_[8] == 9

@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from internals import NOISE_AT, roots_of_all, state_of
+from internals import state_of
 from looping import within
 from matrices import continuous_problem
 from numpy.testing import assert_allclose
@@ -62,45 +62,6 @@ def test_the_running_norm_survives_any_rise_and_fall(dtype, size, p):
         assert_allclose(learner.coef_, expected, rtol=rtol, atol=rtol * np.abs(expected).max())
         norms.add(float(f"{np.abs(theta(learner)).max():.0e}"))
     assert max(norms) / min(norms) > 1e8 or size < 1, "else this test shows nothing"
-
-
-@pytest.mark.parametrize("root", [0.5001, 0.6, 0.835, 0.97, 0.99999])
-@both_dtypes
-def test_roots_are_exact_to_two_ulp_and_the_same_wherever_they_stand(dtype, root):
-    info, rng = np.finfo(dtype), np.random.default_rng(0)
-    ends = np.log([float(info.tiny), float(info.max)])
-    x = np.exp(np.concatenate([rng.uniform(*ends, 20_000), rng.uniform(-3, 3, 41_000)]))
-    ends = [0.0, 1.0, info.tiny, info.max, info.smallest_subnormal, np.nextafter(1, 0), 2**0.5, 0.5**0.5]
-    x = np.concatenate([x, ends]).astype(dtype)
-    root = np.dtype(dtype).type(root)  # as the kernel has it
-    found = roots_of_all(x, float(root))
-    exact = x.astype(np.longdouble) ** np.longdouble(root)
-    assert np.finfo(np.longdouble).nmant > 60 and found[-8] == 0.0 and found[-7] == 1.0
-    assert (np.abs(found - exact) <= 1.6 * np.spacing(exact.astype(dtype))).all()
-    assert (roots_of_all(-x, float(root)) == found).all()
-    for start, stop in ((1, 2), (3, 10), (7, 40), (60_990, 61_008)):
-        assert (roots_of_all(x[start:stop].copy(), float(root)) == found[start:stop]).all()
-
-
-@both_constructions
-@within(n_classes=[2, 4])
-def test_an_intercept_that_comes_and_goes_costs_no_sum_over_all_features(n_classes, multi_class):
-    """The intercept's term is 2^64 times those of the features, whose sum stays known."""
-    X = np.random.default_rng(0).uniform(0.1, 0.2, (60, 40))
-    learner = PNormPerceptron(27.7, multi_class=multi_class, intercept_scaling=1.0, scale=1.0)
-    learner.partial_fit(X[:1], [1], classes=range(n_classes))
-    sizes = set()
-    for row in X[1:]:
-        label = 1 - int(learner.predict(row[None])[0] == 1)  # always a mistake
-        noise = state_of(learner).groups[:, NOISE_AT].copy()
-        learner.partial_fit(row[None], [label])
-        assert (state_of(learner).groups[:, NOISE_AT] >= noise).all()
-        sizes.update(np.abs(theta(learner)[:, -1]))
-        parts = [theta(learner)] if multi_class == "crammer_singer" else [part[None] for part in theta(learner)]
-        expected = np.vstack([linked(part, 27.7) for part in parts])
-        assert_allclose(np.column_stack([learner.coef_, learner.intercept_]), expected, rtol=1e-11, atol=1e-14)
-        assert state_of(learner).problem() == ""
-    assert {0.0, 1.0} <= sizes
 
 
 @pytest.mark.parametrize("p", [2.0, 2.5, 28.0, 500.0])

@@ -289,17 +289,6 @@ def test_the_leader_minimises_the_loss_of_all_rows_so_far(loss, f):
         assert primal(learner.w, n) <= found.fun + 2e-6 * (1 + abs(found.fun))
 
 
-def test_the_leader_keeps_the_bound_of_dual_ascent():
-    """Tutorial, II: Σ l(w_t) <= σ/2 ||u||² + Σ l(u) + Σ ||x||²/(2σ)."""
-    Z = np.random.default_rng(0).standard_normal((30, 3)) + np.eye(3)[0] / 2
-    learner, paid = LeaderLearner(3, SquaredNorm(2.0), "hinge", gap_tol=1e-9), 0.0
-    for z in Z:
-        paid += max(0.0, 1.0 - learner.w @ z)
-        learner.step(z, 1.0)
-    for u in (learner.w, 0.5 * learner.w, np.zeros(3)):
-        assert paid <= u @ u + np.maximum(1.0 - Z @ u, 0.0).sum() + np.square(Z).sum() / 4.0
-
-
 # --- rules of one's own --------------------------------------------------------------------------------------------------------
 
 NO = {"scale": 1.0, "fit_intercept": False, "dtype": np.float64}
