@@ -8,26 +8,10 @@ import doctest
 import re
 from dataclasses import replace
 
+import attack
 import numpy as np
 import pytest
-from attack import (
-    ATTACKS,
-    DUALS,
-    FULL,
-    INF,
-    NAROWS,
-    NO,
-    ONE,
-    SOPS,
-    against,
-    attacked,
-    begun,
-    competitors,
-    drawn,
-    is_broken,
-    lossless,
-    task,
-)
+from attack import ATTACKS, FULL, INF, NO, ONE, against, attacked, begun, competitors, drawn, is_broken, lossless, task
 from matrices import advice, continuous_problem, csr32
 from numpy.testing import assert_allclose
 
@@ -224,7 +208,8 @@ def test_rows_of_zeros_and_no_rows_at_all():
 # --- courses and certificates --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("learner", [*SOPS, *NAROWS, DUALS[0]("auto"), oc.PassiveAggressiveOneClass(0.4, scale=1.0)], ids=repr)
+@pytest.mark.parametrize("learner", [
+    *attack.SOPS, *attack.NAROWS, attack.DUALS[0]("auto"), oc.PassiveAggressiveOneClass(0.4, scale=1.0)], ids=repr)
 def test_the_course_is_that_of_the_learner_on_dense_and_sparse_rows(learner):
     X, y = continuous_problem(60, 5, seed=7)
     X[:, 1] = 0.0
@@ -249,7 +234,7 @@ def test_a_certificate_has_both_sides_of_the_course_so_far():
     from onlinecls.plotting import BoundDisplay
 
     X, y = continuous_problem(450, 5, seed=8)
-    for learner in (oc.Perceptron(**NO), NAROWS[0], oc.PassiveAggressiveClassifier(0.3, **NO)):
+    for learner in (oc.Perceptron(**NO), attack.NAROWS[0], oc.PassiveAggressiveClassifier(0.3, **NO)):
         course = bounds.follow(learner, X, y)
         bound = getattr(bounds, next(row for row in ALGORITHMS.values() if row.estimator == type(learner).__name__).theorems[0])
         U = competitors(X, y, course.learner.coef_[0])

@@ -21,35 +21,9 @@ from reference import (
 )
 from scipy.optimize import minimize
 
-import onlinecls
-from onlinecls import (
-    DualAscentClassifier,
-    DualAscentRegressor,
-    NAROWClassifier,
-    Perceptron,
-    PNormPerceptron,
-    SecondOrderPerceptron,
-    bounds,
-)
-from onlinecls.reference import (
-    LOSSES,
-    REGRESSION_LOSSES,
-    Entropic,
-    Gaussian,
-    LeaderLearner,
-    Model,
-    PNorm,
-    PotentialLearner,
-    Quadratic,
-    Scale,
-    SimplexNorm,
-    SquaredNorm,
-    Step,
-    aggressive_p_norm_rate,
-    best_r,
-    conservative,
-    insensitive,
-)
+import onlinecls as oc
+from onlinecls import bounds
+from onlinecls import reference as ref
 from onlinecls.reference.rules import scw2_alpha
 
 PHI_1 = NormalDist().cdf(1.0)  # the confidence eta for which phi = 1
@@ -218,7 +192,7 @@ def test_the_scale_is_the_power_of_two_nearest_to_the_geometric_mean_of_the_firs
     """Rows times a power of two are read as the same numbers; rows of zeros, of weight 0, and the 17th row move nothing."""
     rng = np.random.default_rng(1)
     for power in range(-60, 60, 7):
-        scale, large, before, lengths, sizes = Scale(), Scale(), (1.0, 1.0), [], []
+        scale, large, before, lengths, sizes = ref.Scale(), ref.Scale(), (1.0, 1.0), [], []
         for x in np.exp(rng.normal(2.0, 2.0, (40, 1))) * rng.standard_normal((40, 6)) * (rng.random((40, 6)) < 0.5):
             assert scale(0.0 * x) == before and scale(x, weight=0.0) == before
             if x.any() and len(lengths) < 16:
@@ -236,21 +210,18 @@ def test_the_scale_is_the_power_of_two_nearest_to_the_geometric_mean_of_the_firs
 
 def test_the_scale_computed_by_hand():
     # ||x|| = 5: 2^2, and 5/√2 = 3.5: 2^2. Then √(5 * 1) = 2.2: 2, and √(3.5 * 1) = 1.9: 2. Mantissas and halves: √(8 * 16): 2^4.
-    scale = Scale()
+    scale, halves = ref.Scale(), ref.Scale()
     assert [scale(x) for x in ([3.0, 4.0], [0.0, 0.0], [1.0, 0.0])] == [(4.0, 1.0), (4.0, 1.0), (2.0, 1.0)]
-    halves = Scale()
     assert [halves(x) for x in ([8.0], [16.0], [0.5, 0.5])] == [(8.0, 1.0), (16.0, 1.0), (4.0, 1.0)]
-    assert Scale(4.0, 3.0)([1.0]) == (4.0, 3.0) and Scale(4.0)([1.0, 1.0]) == (4.0, 0.25) and Scale()([0.0]) == (1.0, 1.0)
-    assert Scale()([1e-60]) == (2.0**-158, 1.0) and Scale(limit=44)([1e30]) == (2.0**44, 1.0)
+    assert ref.Scale(4.0, 3.0)([1.0]) == (4.0, 3.0) and ref.Scale(4.0)([1.0, 1.0]) == (4.0, 0.25)
+    assert ref.Scale()([0.0]) == (1.0, 1.0) and ref.Scale()([1e-60]) == (2.0**-158, 1.0)
+    assert ref.Scale(limit=44)([1e30]) == (2.0**44, 1.0)
     for power in (0, 40):  # the mean is 2^(1/2) less 1e-15 of it, in any units
-        near = Scale()
+        near = ref.Scale()
         near([2.0**power] * 3)
         assert near([2.0 ** (power + 1) * (1 / 3) ** 0.5 * (1 - 1e-15), 0.0, 0.0])[0] == 2.0**power
-    twins = [run_binary("pa1", [[3, 4], [1, 0]], [1, -1], C=0.01, fit_intercept=True, **reading) for reading in (
-        {"scale": "auto", "intercept_scaling": "auto"}, {"scale": 4.0}, {})]
-    assert_allclose(twins[0].w, [0.0075 - 0.005, 0.01, 0.0], atol=1e-15)
-    assert_allclose(twins[1].w, [0.0075 - 0.0025, 0.01, 0.0], atol=1e-15)
-    assert_allclose(twins[2].w, [0.03 - 0.01, 0.04, 0.0], atol=1e-15)
+    twin = run_binary("pa1", [[3, 4], [1, 0]], [1, -1], C=0.01, fit_intercept=True, scale="auto", intercept_scaling="auto")
+    assert_allclose(twin.w, [0.0075 - 0.005, 0.01, 0.0], atol=1e-15)
 
 
 # --- from labels to signed examples ----------------------------------------------------------------------------------
@@ -263,16 +234,17 @@ def test_every_algorithm_has_a_twin_in_reference_py():
             assert name in own.get(algorithm.tasks, MODELS), name
 
 
-@pytest.mark.parametrize("f", [SquaredNorm(0.7), Entropic(0.7, 3.0), Entropic(0.7, 3.0, signed=False), SimplexNorm(0.7, 3.0)])
+@pytest.mark.parametrize("f", [
+    ref.SquaredNorm(0.7), ref.Entropic(0.7, 3.0), ref.Entropic(0.7, 3.0, signed=False), ref.SimplexNorm(0.7, 3.0)])
 @pytest.mark.parametrize("loss", ["hinge", "log_loss", "absolute", "squared"])
 def test_the_leader_minimises_the_loss_of_all_rows_so_far(loss, f):
     """Check after odd rows that no weights found by another minimiser improve f(w) + Σ c l(w) by more than the gap."""
     rng = np.random.default_rng(3)
     X, c = rng.standard_normal((5, 2)), rng.choice([0.5, 1.0, 2.0], 5)
     y = np.where(X[:, 0] + 0.7 * rng.standard_normal(5) > 0, 1.0, -1.0)
-    learner, is_classifier = LeaderLearner(2, f, loss, gap_tol=1e-6), loss in LOSSES
+    learner, is_classifier = ref.LeaderLearner(2, f, loss, gap_tol=1e-6), loss in ref.LOSSES
     Z, y = (y[:, None] * X, 0.0 * y) if is_classifier else (X, X @ [0.8, -0.3] + 0.2 * rng.standard_normal(5))
-    value = {**LOSSES, **REGRESSION_LOSSES}[loss].value
+    value = {**ref.LOSSES, **ref.REGRESSION_LOSSES}[loss].value
 
     def primal(w, n):
         errors = Z[:n] @ w if is_classifier else y[:n] - Z[:n] @ w
@@ -298,15 +270,15 @@ ONE = {**NO, "initial_variance": 1.0}
 def test_a_custom_rule_learns_by_its_equation():
     """Learn by NHERD's diagonal form with the exact step: w += l Σz/(v + 1/C), Σ^-1 += (2C + C² v) z z'."""
     def nherd(s, C=1.0):
-        return Step(s.loss / (s.v + 1.0 / C), 2.0 * C + C**2 * s.v) if s.loss > 0.0 else Step()
+        return ref.Step(s.loss / (s.v + 1.0 / C), 2.0 * C + C**2 * s.v) if s.loss > 0.0 else ref.Step()
 
-    learner = Gaussian(2, nherd, C=0.5)
+    learner = ref.Gaussian(2, nherd, C=0.5)
     assert learner.step([1.0, 2.0]) and not learner.step([0.0, 0.0])
     assert_allclose(learner.w, [1 / 7, 2 / 7])
     assert_allclose(learner.Sigma, [1 / (1 + 2.25), 1 / (1 + 4 * 2.25)])
     for multi_class in ("ovr", "crammer_singer"):
         X, y = continuous_problem(300, 5, seed=3, n_classes=3)
-        model = Model(lambda d: Gaussian(d, nherd, C=0.5), 5, 3, multi_class)
+        model = ref.Model(lambda d: ref.Gaussian(d, nherd, C=0.5), 5, 3, multi_class)
         for x, code in zip(X, y, strict=True):
             model.consume(x, int(code), 1.0)
         assert model.t == 300 and model.n_mistakes < 100 and model.Sigma.shape == (3, 5)
@@ -321,18 +293,19 @@ def learnt(learner, X, y):
 
 
 SAME = [
-    (Perceptron(eta0=1.0, **NO), lambda: (SquaredNorm(), "hinge", conservative)),
-    (Perceptron(aggressive=True, eta0=0.3, **NO), lambda: (SquaredNorm(), "hinge", 0.3)),
-    (PNormPerceptron(4.0, **NO), lambda: (PNorm(4.0), "hinge", conservative)),
-    (PNormPerceptron(3.0, aggressive=True, radius=3.0, **NO), lambda: (PNorm(3.0), "hinge", aggressive_p_norm_rate(3.0, 3.0))),
-    (SecondOrderPerceptron(r=0.7, **ONE), lambda: (Quadratic(r=0.7), "hinge", conservative)),
-    (SecondOrderPerceptron(r=0.7, aggressive=True, covariance="full", **ONE), lambda: (
-        Quadratic(r=0.7, covariance="full"), "hinge", 1.0)),
-    (NAROWClassifier(b=2.0, **ONE), lambda: (Quadratic(b=2.0), "hinge", 1.0)),
-    (NAROWClassifier(b=2.0, covariance="full", **ONE), lambda: (Quadratic(b=2.0, covariance="full"), "hinge", 1.0)),
-    (DualAscentClassifier(3.0, loss="log_loss", update="DA1", **NO), lambda: (SquaredNorm(3.0), "log_loss", 1.0)),
-    (DualAscentClassifier(3.0, regularizer="entropic", update="DA1", norm_bound=2.0, **NO), lambda: (
-        Entropic(3.0, 2.0), "hinge", 1.0)),
+    (oc.Perceptron(eta0=1.0, **NO), lambda: (ref.SquaredNorm(), "hinge", ref.conservative)),
+    (oc.Perceptron(aggressive=True, eta0=0.3, **NO), lambda: (ref.SquaredNorm(), "hinge", 0.3)),
+    (oc.PNormPerceptron(4.0, **NO), lambda: (ref.PNorm(4.0), "hinge", ref.conservative)),
+    (oc.PNormPerceptron(3.0, aggressive=True, radius=3.0, **NO), lambda: (
+        ref.PNorm(3.0), "hinge", ref.aggressive_p_norm_rate(3.0, 3.0))),
+    (oc.SecondOrderPerceptron(r=0.7, **ONE), lambda: (ref.Quadratic(r=0.7), "hinge", ref.conservative)),
+    (oc.SecondOrderPerceptron(r=0.7, aggressive=True, covariance="full", **ONE), lambda: (
+        ref.Quadratic(r=0.7, covariance="full"), "hinge", 1.0)),
+    (oc.NAROWClassifier(b=2.0, **ONE), lambda: (ref.Quadratic(b=2.0), "hinge", 1.0)),
+    (oc.NAROWClassifier(b=2.0, covariance="full", **ONE), lambda: (ref.Quadratic(b=2.0, covariance="full"), "hinge", 1.0)),
+    (oc.DualAscentClassifier(3.0, loss="log_loss", update="DA1", **NO), lambda: (ref.SquaredNorm(3.0), "log_loss", 1.0)),
+    (oc.DualAscentClassifier(3.0, regularizer="entropic", update="DA1", norm_bound=2.0, **NO), lambda: (
+        ref.Entropic(3.0, 2.0), "hinge", 1.0)),
 ]
 
 
@@ -340,7 +313,7 @@ SAME = [
 def test_the_potential_framework_equals_the_named_learners_and_its_lemma_that_of_bounds(compiled, slow):
     X, y = continuous_problem(120, 5, seed=5)
     f, loss, eta = slow()
-    learner = PotentialLearner(5, f, LOSSES[loss], eta)
+    learner = ref.PotentialLearner(5, f, ref.LOSSES[loss], eta)
     n_updates = learnt(learner, X, y)
     course = bounds.follow(compiled, X, y)
     w = learner.f.weights(learner.theta)
@@ -356,8 +329,9 @@ def test_the_potential_framework_equals_the_named_learners_and_its_lemma_that_of
 def test_the_potential_framework_for_targets_equals_dual_ascent(loss, sigma):
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((80, 4)), rng.standard_normal(80)
-    compiled = DualAscentRegressor(sigma, loss=loss, update="DA1", **NO).partial_fit(X, y)
-    slow, within = (PotentialLearner(4, SquaredNorm(sigma), one) for one in (REGRESSION_LOSSES[loss], insensitive(10.0)))
+    compiled = oc.DualAscentRegressor(sigma, loss=loss, update="DA1", **NO).partial_fit(X, y)
+    losses = ref.REGRESSION_LOSSES[loss], ref.insensitive(10.0)
+    slow, within = (ref.PotentialLearner(4, ref.SquaredNorm(sigma), one) for one in losses)
     for x, target in zip(X, y, strict=True):
         slow.step_towards(x, target)
         assert not within.step_towards(x, target)
@@ -365,10 +339,10 @@ def test_the_potential_framework_for_targets_equals_dual_ascent(loss, sigma):
 
 
 FS = {
-    "squared": lambda: SquaredNorm(2.0), "p-norm": lambda: PNorm(3.0), "entropic": lambda: Entropic(2.0, 4.0),
-    "simplex": lambda: Entropic(2.0, 4.0, signed=False), "diagonal": lambda: Quadratic(r=0.7),
-    "nearest of the simplex": lambda: SimplexNorm(2.0, 4.0),
-    "full": lambda: Quadratic(r=0.7, covariance="full"), "narow": lambda: Quadratic(b=2.0, covariance="full"),
+    "squared": lambda: ref.SquaredNorm(2.0), "p-norm": lambda: ref.PNorm(3.0), "entropic": lambda: ref.Entropic(2.0, 4.0),
+    "simplex": lambda: ref.Entropic(2.0, 4.0, signed=False), "diagonal": lambda: ref.Quadratic(r=0.7),
+    "nearest of the simplex": lambda: ref.SimplexNorm(2.0, 4.0),
+    "full": lambda: ref.Quadratic(r=0.7, covariance="full"), "narow": lambda: ref.Quadratic(b=2.0, covariance="full"),
 }
 
 
@@ -386,10 +360,10 @@ def competitors(kind, seed=0):
 def test_lemma_1_holds_for_every_f_loss_and_rate(kind):
     """Check given labels, and adversarial labels, always against the prediction."""
     X, y = continuous_problem(120, 5, seed=6)
-    for loss in LOSSES:
+    for loss in ref.LOSSES:
         for eta in (1.0, 0.2, lambda s, z: 1.0 if s.margin <= 0.0 else 0.25):
             for adversarial in (False, True):
-                learner, n_updates = PotentialLearner(5, FS[kind](), LOSSES[loss], eta), 0
+                learner, n_updates = ref.PotentialLearner(5, FS[kind](), ref.LOSSES[loss], eta), 0
                 for x, label in zip(X, y, strict=True):
                     said = learner.f.weights(learner.theta) @ x
                     n_updates += learner.step(((-1 if said > 0 else 1) if adversarial else label) * x)
@@ -402,19 +376,19 @@ def test_lemma_1_holds_for_every_f_loss_and_rate(kind):
 
 def test_best_r_is_that_of_section_4_3():
     """Compare with s M R²/(M R² - 2sd) if s < M R²/(2d), else infinity, the plain Perceptron's."""
-    assert best_r(2.0, 100.0, 1.0, 10) == pytest.approx(200.0 / 60.0)
-    assert best_r(5.0, 100.0, 1.0, 10) == inf and best_r(6.0, 100.0, 1.0, 10) == inf
+    assert ref.best_r(2.0, 100.0, 1.0, 10) == pytest.approx(200.0 / 60.0)
+    assert ref.best_r(5.0, 100.0, 1.0, 10) == inf and ref.best_r(6.0, 100.0, 1.0, 10) == inf
 
 
 def test_the_nearest_point_of_the_simplex_keeps_its_sum_beside_large_numbers():
     for theta in ([1e300, 0.0, 0.0], [-1e17, 1e17, 1e17], [0.0, 0.0]):
-        w = SimplexNorm(2.0, 4.0).weights(np.array(theta))
+        w = ref.SimplexNorm(2.0, 4.0).weights(np.array(theta))
         assert w.sum() == 4.0 and (w >= 0.0).all() and w @ theta == max(theta) * 4.0
     with pytest.raises(ValueError, match=r"^Quadratic: one of r and b must be given, got r=None and b=None\."):
-        Quadratic()
+        ref.Quadratic()
 
 
 def test_examples_in_docstrings_of_the_reference_run():
-    for module, least in ((onlinecls.reference, 4), (onlinecls.reference.potential, 2), (onlinecls.reference.reading, 5)):
+    for module, least in ((oc.reference, 4), (oc.reference.potential, 2), (oc.reference.reading, 5)):
         found = doctest.testmod(module)
         assert found.attempted >= least and found.failed == 0
