@@ -165,8 +165,8 @@ def estimator(cls: Any) -> Any:
     """Turn a class into an estimator: with a dataclass's constructor of its parameters, and a completed docstring.
 
     Its own parameters come first, the others in the order of `PARAMETERS`. In the docstring {shared}, or {parameters},
-    {attributes} and {raises}, are replaced by the shared texts that it does not have itself, and names in braces by the
-    constructor's defaults.
+    {attributes} and {raises}, are replaced by the shared texts that it does not have itself (`_attributes`: those of attributes
+    that its family has), and names in braces by the constructor's defaults.
     """
     what, cls = cls.__doc__, dataclass(eq=False, repr=False)(cls)
     texts = {text.split(" :")[0]: text for text in re.split(r"\n(?=\w)", PARAMETERS)}
@@ -180,13 +180,16 @@ def estimator(cls: Any) -> Any:
         texts["intercept_scaling"] += LEVEL
     attributes = ATTRIBUTES[cls._estimator_type] + ANY_KIND
     attributes += (COVARIANCES if "covariance" in defaults else "") + (SCALE if "scale" in defaults else "")
-    own = set(re.findall(r"^    (\w+)(?:, \w+)* : ", what, re.MULTILINE))
+    family = getattr(cls, "_attributes", "")
+    own = set(re.findall(r"^(?:    )?(\w+)(?:, \w+)* : ", family + what, re.MULTILINE))
     parts = {
         "shared": "{parameters}\n\nAttributes\n----------\n{attributes}\n\nRaises\n------\n{raises}",
         "parameters": "\n".join(
             text for names, text in texts.items() if (name := names.split(",")[0]) in defaults and name not in own
         ),
-        "attributes": "\n".join(text for text in re.split(r"\n(?=\w)", attributes) if re.split("[ ,]", text)[0] not in own),
+        "attributes": family + "\n".join(
+            text for text in re.split(r"\n(?=\w)", attributes) if re.split("[ ,]", text)[0] not in own
+        ),
         "raises": RAISES,
         **{name: f'"{value}"' if name == "scale" and value == "auto" else str(value) for name, value in defaults.items()},
     }

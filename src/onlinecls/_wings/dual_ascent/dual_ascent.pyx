@@ -12,8 +12,9 @@ The entropic geometry is the simplex of ../shared/simplex.pxd, signed or the pro
 (entropic) or a norm: all classes, or with one against the rest each class. The numbers of a model are a `Shared` and a `Group`
 for each group.
 
-A row's scores are computed first, then σ of the round, then for each dual problem (one, or one a class) its dual variables, which
-say how far θ moves along the row. Gradient descent is DA1 with σ = λt, or with steps η/√t. Hedge has a loop of its own.
+A row's scores are computed first, then σ of the round, then for each dual problem (one, or one a class) its loss and its dual
+variables, which say how far θ moves along the row. Gradient descent is DA1 with σ = λt, or with steps η/√t. Hedge has a loop of
+its own.
 """
 from libc.math cimport INFINITY, exp, fabs, isfinite, log, log1p, sqrt
 
@@ -34,12 +35,10 @@ from ..shared.simplex cimport (
 
 from ..shared.simplex import GROUP
 
-include "line_search.pxi"
-
 cdef enum:
     # In `Params`: the trigger (the loss), the rule (the update), and the schedule of σ (gradient descent: λ or η; Hedge: η).
     HINGE, LOG_LOSS, ABSOLUTE_LOSS, SQUARED_LOSS, ADVICE
-    DA1 = 1, DA2 = 2, DA3 = 3
+    DA1 = 1, DA2, DA3
     FIXED = 0, AUTO, STRONGLY_CONVEX, SQRT
     SIZES = 8               # different |x| in a row that are treated separately
 
@@ -62,46 +61,57 @@ cdef double FAR = 300.0     # how far a row moves a u at most (entropic), so tha
 ctypedef struct Ascent:     # a pass: the model's numbers, those of the row at hand, and the workspace
     Params p
     bint entropic
+    bint joint              # one dual problem of several classes
     Shared* shared
     Group* groups
-    Py_ssize_t n_groups
-    Py_ssize_t k            # vectors
-    Py_ssize_t width        # numbers in the state for each feature
-    Py_ssize_t n_features
-    bint joint              # one dual problem of several classes
+    Py_ssize_t n_groups, n_features
+    Py_ssize_t k, width     # vectors, and numbers in the state for each feature
     double inverse          # 1/s: the row is z = x / s
     Size size               # of the row
     double weight           # c
     double most             # the largest |α|: c, or with the squared loss 2c times the error
     double margin           # γ, with what the weight of its class adds to it
     double steepness        # the dual norm of the loss's (sub)gradient, times c
-    double loss             # of the row in the group at hand
-    double dual_gain        # its step's part of the dual value without f*
-    Py_ssize_t n_moves      # vectors that the step moves, by their numbers in `moves`:
-    double* d               # θ_c += d_c x
-    Py_ssize_t* moves
     Simplex simplex         # of the group at hand
     GatheredRow row
     Py_ssize_t* sizes       # of the row's |x|, by number
-    Line line
-    # A number for each vector:
+    double loss             # of the row in that group
+    double gain             # what a unit of α adds to the dual beside f*, along the loss's (sub)gradient
+    double dual_gain        # the step's part of the dual value without f*
+    # Numbers for each vector:
     double* sums            # Σ x_i (the stored number of feature i)
-    double* kappa
     double* scores
     double* averages        # the average's scores
     double* alpha           # dual variables; log loss: the classes' shares of c
-    double* chances         # the softmax of the scores
-    double* direction       # log loss: the change of the shares along a line
+    double* direction       # log loss: the softmax of the scores, then the change of the shares along a line
     double* work            # three
-    Py_ssize_t* every       # 0, 1, ..
+    # A line in the dual, and then the step: θ_c += s d_c x for the n_moves vectors in `moves`. Entropic: the masses up and down
+    # of the row's n_masses features in each of these (one for all features of ±h: P and N of the closed form), and the rest of Z.
+    Py_ssize_t n_moves
+    Py_ssize_t* moves
+    double* d
+    Py_ssize_t n_masses
+    double* up
+    double* down
+    double* h
+    double* powers          # workspace of two rows
+    double rest
+    double start, slope     # log loss, Euclidean: the derivative of f* is start + s slope
+
+
+include "line_search.pxi"
 
 
 # --- a row and the model -------------------------------------------------------------------------------------------------------
 
-cdef inline double kappa_of(const Ascent* a, const Group* group, double t) noexcept nogil:
-    """Return κ after t rounds."""
+cdef inline Group* group_of(const Ascent* a, Py_ssize_t c) noexcept nogil:
+    return &a.groups[c if a.n_groups > 1 else 0]
+
+
+cdef inline double kappa_of(const Ascent* a, Py_ssize_t c, double t) noexcept nogil:
+    """Return κ of a vector after t rounds."""
     if a.entropic:
-        return a.p.norm_bound / normaliser(group)
+        return a.p.norm_bound / normaliser(group_of(a, c))
     if a.p.schedule == SQRT:
         return 1.0
     if a.p.schedule == STRONGLY_CONVEX:
@@ -109,16 +119,11 @@ cdef inline double kappa_of(const Ascent* a, const Group* group, double t) noexc
     return 1.0 / max(a.shared.sigma, <double>1e-290) if a.shared.sigma > 0.0 else 0.0     # (a sum of them stays finite)
 
 
-cdef inline Group* group_of(const Ascent* a, Py_ssize_t c) noexcept nogil:
-    return &a.groups[c if a.n_groups > 1 else 0]
-
-
 cdef inline void compute_scores(Ascent* a, double t) noexcept nogil:
-    """Compute κ after t rounds, and the scores by it."""
+    """Compute the scores by κ after t rounds."""
     cdef Py_ssize_t c
     for c in range(a.k):
-        a.kappa[c] = kappa_of(a, group_of(a, c), t)
-        a.scores[c] = a.kappa[c] * a.sums[c]
+        a.scores[c] = kappa_of(a, c, t) * a.sums[c]
 
 
 cdef inline void scan_row(Ascent* a, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
@@ -132,20 +137,20 @@ cdef inline void scan_row(Ascent* a, const floating[::1] state, const floating[:
 
 
 cdef inline void score_row(Ascent* a, const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
-                           double t, double rounds, double* averages) noexcept nogil:
+                           double t, double rounds) noexcept nogil:
     """Compute a row's scores after t rounds, and those by the average over these rounds; 0: there is none."""
     cdef Py_ssize_t c, j, at
     cdef double lag
     scan_row(a, state, data, indices, row)
     compute_scores(a, t)
     for c in range(a.k):
-        averages[c] = a.scores[c]
+        a.averages[c] = a.scores[c]
         if rounds > 0.0:
             lag = group_of(a, c).ages * a.sums[c]
             for j in range(row.lo, row.hi + 1):
                 at = a.k * (column(indices, j, row.lo) if j < row.hi else a.n_features) + c
                 lag -= (data[j] if j < row.hi else a.p.bias) * a.inverse * a.simplex.correction[at]
-            averages[c] = lag / rounds
+            a.averages[c] = lag / rounds
 
 
 cdef inline void select_group(Ascent* a, Py_ssize_t g) noexcept nogil:
@@ -153,7 +158,6 @@ cdef inline void select_group(Ascent* a, Py_ssize_t g) noexcept nogil:
     a.simplex.group = group_of(a, g)
     a.simplex.first = g if a.n_groups > 1 else 0
     a.simplex.last = g + 1 if a.n_groups > 1 else a.k
-    a.loss, a.dual_gain, a.n_moves = 0.0, 0.0, 0
 
 
 cdef inline void start_unknown(floating[::1] state, Ascent* a) noexcept nogil:
@@ -188,7 +192,7 @@ cdef inline void prepare(Ascent* a, floating[::1] state, const floating[::1] dat
     wanted = sigma_of(a, t)
     if a.entropic and a.p.schedule == AUTO and not (wanted > old * STEP_OF_GRID and isfinite(wanted)):
         wanted = old
-    a.shared.sigma = a.line.sigma = wanted
+    a.shared.sigma = wanted
     if a.entropic and wanted != old > 0.0:
         for g in range(a.n_groups):
             select_group(a, g)
@@ -233,9 +237,9 @@ cdef inline bint take_step(Ascent* a, floating[::1] state, const floating[::1] d
     return True
 
 
-# --- dual variables ------------------------------------------------------------------------------------------------------------
+# --- the masses along a line ---------------------------------------------------------------------------------------------------
 
-cdef inline bint takes_all(const Ascent* a, const floating[::1] state, Py_ssize_t n) noexcept nogil:
+cdef inline bint takes_all(const Ascent* a, const floating[::1] state) noexcept nogil:
     """Return True if the largest α is optimal (entropic): if the dual derivative stays positive up to it, which falls for each
     unit of α by f*'' <= σ (β max|x|)², and by no more than σ β² Σ x² cosh u / Σ cosh u (unsigned: e^u), whose terms change by
     factors within e^(±α β max|x|) on the way."""
@@ -245,81 +249,71 @@ cdef inline bint takes_all(const Ascent* a, const floating[::1] state, Py_ssize_
     cdef double root = root_of(<floating>a.simplex.group.shift) if a.simplex.is_signed else 0.0
     if a.loss >= bend * largest * largest:
         return True
-    for i in range(n):
+    for i in range(a.n_moves):
         for j in range(a.row.n):
             total += <double>x[j] * x[j] * (fabs(state[a.row.places[j] + a.moves[i]]) + root)
     return a.loss >= bend * exp(2.0 * a.most * a.simplex.rate * largest) * total / normaliser(a.simplex.group)
 
 
-cdef inline Py_ssize_t number_sizes(Ascent* a, floating* met) noexcept nogil:
-    """Number the sizes |x| of a row in order of appearance, and return how many there are; 0 if more than SIZES."""
-    cdef Py_ssize_t j, s, n = 0
-    cdef const floating* x = <const floating*>a.row.x
-    for j in range(a.row.n):
-        s = 0
-        while s < n and met[s] != fabs(x[j]):
-            s += 1
-        if s == SIZES:
-            return 0
-        if s == n:
-            met[n], n = <floating>fabs(x[j]), n + 1
-        a.sizes[j] = s
-    return n
-
-
 cdef double sum_of_others(const Ascent* a, const floating[::1] state, double unit) noexcept nogil:
     """Return Σ e^(±u - unit) over what a step along the line leaves as it is, from u: O(features)."""
     cdef Py_ssize_t i, j, c, met = 0
-    cdef bint in_row, moves
+    cdef bint moves
     cdef double u, total = 0.0
     for j in range(a.simplex.n):
-        in_row = met < a.row.n and a.row.places[met] == 2 * a.k * j
-        met += in_row
+        met += met < a.row.n and a.row.places[met] < 2 * a.k * j
         for c in range(a.simplex.first, a.simplex.last):
             moves = False
-            for i in range(a.line.n):
-                moves |= in_row and a.line.which[i] == c
+            for i in range(a.n_moves if met < a.row.n and a.row.places[met] == 2 * a.k * j else 0):
+                moves |= a.moves[i] == c
             u = state[2 * a.k * j + a.k + c]
             if not moves:
                 total += exp(u - unit) + (exp(-u - unit) if a.simplex.is_signed else 0.0)
     return total
 
 
-cdef void lay_out(Ascent* a, const floating[::1] state, Py_ssize_t* which, Py_ssize_t n) noexcept nogil:
-    """Compute the masses e^(±u - K) of the row's features in these classes, and the rest of Z: one mass for all features of equal
-    |x| (the P and N of the closed form) if x has few sizes, as counts do; else one for each feature.
+cdef void lay_out(Ascent* a, const floating[::1] state) noexcept nogil:
+    """Compute the masses e^(±u - K) of the row's features in the classes that move, and the rest of Z: one mass for all features
+    of equal |x| (the P and N of the closed form) if x has few sizes, as counts do; else one for each feature.
 
     Z less the row's terms is exact but for 10^-24 of its largest. The stored powers of masses far below the others are not: where
     a step might raise those beside them, the masses are computed from u.
     """
-    cdef Py_ssize_t i, j, s, n_met, m = a.row.n, full = round_up(a.row.n), n_sizes
+    cdef Py_ssize_t i, j, s, n_met, m = a.row.n, full = round_up(a.row.n), n_sizes = 0
     cdef const floating* x = <const floating*>a.row.x
     cdef floating* sinh = <floating*>a.row.x + a.row.capacity
     cdef floating* zeros = sinh + a.row.capacity
     cdef floating[SIZES] met
-    cdef Line* line = &a.line
     cdef Group group = a.simplex.group[0]
     cdef double* up
     cdef double* down
-    cdef double rise, fall, beta = a.simplex.rate, root = root_of(<floating>group.shift), part = 0.0
-    cdef double reach = a.most * beta * a.size.largest, z = normaliser(&group)
+    cdef double rise, fall, root = root_of(<floating>group.shift), part = 0.0, z = normaliser(&group)
+    cdef double reach = a.most * a.simplex.rate * a.size.largest
     cdef double unit = (log(2.0) if a.simplex.is_signed else 0.0) + group.shift
     cdef bint anew = group.shift > 300.0 or (reach > 12.0 and 2.0 * reach > 65.0 + log(z)), exact
-    n_sizes = number_sizes(a, met)
-    line.which, line.d, line.n, line.m = which, a.d, n, n_sizes if n_sizes else m
-    exact = reach > 12.0 or line.m > 32     # (else a plain sum is good for what is left of Z; of few numbers it is faster)
-    for j in range(line.m):
-        line.h[j] = beta * (met[j] if n_sizes else x[j])
+    for j in range(m):          # the sizes |x| by number, in order of appearance
+        s = 0
+        while s < n_sizes and met[s] != fabs(x[j]):
+            s += 1
+        if s == SIZES:
+            n_sizes = 0
+            break
+        if s == n_sizes:
+            met[n_sizes], n_sizes = <floating>fabs(x[j]), n_sizes + 1
+        a.sizes[j] = s
+    a.n_masses = n_sizes if n_sizes else m
+    exact = reach > 12.0 or a.n_masses > 32     # (else a plain sum is good for what is left of Z; of few numbers it is faster)
+    for j in range(a.n_masses):
+        a.h[j] = a.simplex.rate * (met[j] if n_sizes else x[j])
     for j in range(full if exact else 0):
         zeros[j] = 0.0
-    for i in range(n):
-        up = line.up + which[i] * line.capacity
-        down = line.down + which[i] * line.capacity
+    for i in range(a.n_moves):
+        up, down = a.up + a.moves[i] * a.row.capacity, a.down + a.moves[i] * a.row.capacity
         for j in range(full):
-            sinh[j] = state[a.row.places[j] + which[i]] if j < m else 0.0
+            sinh[j] = state[a.row.places[j] + a.moves[i]] if j < m else 0.0
         if anew:
             for j in range(m):
-                up[j] = state[a.row.places[j] + a.k + which[i]] - unit
+                up[j] = state[a.row.places[j] + a.k + a.moves[i]] - unit
                 down[j] = -up[j] - 2.0 * unit if a.simplex.is_signed else -INFINITY
             exp_all(up, m)
             exp_all(down, m)
@@ -343,44 +337,84 @@ cdef void lay_out(Ascent* a, const floating[::1] state, Py_ssize_t* which, Py_ss
             else:
                 up[s] += rise
                 down[s] += fall
-        for j in range(0 if exact else line.m):
+        for j in range(0 if exact else a.n_masses):
             part += up[j] + down[j]
-    line.rest = larger(normaliser(&group) - part, <double>0.0)
-    if line.rest <= 1e-24 * group.peak and z * exp(-reach) <= 1e-10 * group.peak:
-        line.rest = sum_of_others(a, state, unit)
+    a.rest = larger(normaliser(&group) - part, <double>0.0)
+    if a.rest <= 1e-24 * group.peak and z * exp(-reach) <= 1e-10 * group.peak:
+        a.rest = sum_of_others(a, state, unit)
 
 
-cdef void straight_step(Ascent* a, const floating[::1] state, Py_ssize_t n, double gamma, double m, double ridge) noexcept nogil:
-    """Find α in [0, most], DA1's or DA2's, of a step α d of the first n `moves`, along which the loss is [γ - m]+, and the dual
-    gets α γ - ridge α²/2."""
+# --- dual variables ------------------------------------------------------------------------------------------------------------
+
+cdef inline bint waits(Py_ssize_t c, const PassContext* context) noexcept nogil:
+    """Return True if class c has not joined yet."""
+    return c < context.n_classes and context.open_classes and context.counts[c] == 0.0
+
+
+cdef inline void find_loss(Ascent* a, Py_ssize_t g, const Round* r, const PassContext* context) noexcept nogil:
+    """Compute the row's loss in group g, of which its label or target asks something (squared loss: the error), and the line of
+    the loss's (sub)gradient; of the softmax, the probabilities."""
+    cdef Py_ssize_t rival
+    cdef double m, sign = 1.0 if (g == r.label if a.k > 1 else r.label == 1) else -1.0
+    select_group(a, g)
+    a.loss, a.dual_gain, a.gain = 0.0, 0.0, a.margin
+    if context.task == REGRESSION:          # one α: of c |y - s| the dual gets α y, of c (y - s)² α y - α²/(4c)
+        sign = 1.0 if r.target - a.scores[0] > 0.0 else -1.0
+        a.gain = sign * r.target
+    a.n_moves, a.moves[0], a.d[0] = 1, g, sign
+    m = sign * a.scores[g]
+    if a.joint and a.p.trigger == LOG_LOSS:
+        a.loss = log_sum(a.scores, a.k, a.direction) - a.scores[r.label]
+    elif a.joint:
+        rival = top(a.scores, context, r.label)
+        if rival >= 0:                      # (learning always leaves a rival, but a file might not)
+            a.loss = a.margin - (a.scores[r.label] - a.scores[rival])
+            a.n_moves, a.moves[0], a.moves[1], a.d[0], a.d[1] = 2, r.label, rival, 1.0, -1.0
+    elif a.p.trigger == LOG_LOSS:
+        a.loss = 0.0 if waits(g, context) else log1p(exp(-m)) if m > -30.0 else -m
+    elif context.task == REGRESSION or not waits(g, context):
+        a.loss = a.gain - m
+
+
+cdef inline void find_step(Ascent* a, const floating[::1] state, Py_ssize_t label, const PassContext* context) noexcept nogil:
+    """Find the step of the group at hand."""
+    if not a.loss > 0.0:
+        a.n_moves = 0
+    elif a.p.trigger == LOG_LOSS and a.joint:
+        softmax_step(a, state, label)
+    elif a.p.trigger == LOG_LOSS:
+        logistic_step(a, state)
+    elif a.joint and a.p.rule == DA3 and (a.entropic or a.size.q / a.shared.sigma * a.weight > 1e-300):
+        best_step(a, state, label, context)
+    else:
+        straight_step(a, state)
+
+
+cdef void straight_step(Ascent* a, const floating[::1] state) noexcept nogil:
+    """Find α in [0, most], DA1's or DA2's, of a step α d along which the dual gets α gain - ridge α²/2."""
     cdef Py_ssize_t i
-    cdef double alpha = a.most
-    a.loss = gamma - m
-    if not a.loss > 0.0:
-        return
+    # (Half of a weight's inverse is infinite for the least weights, whose α² is 0.)
+    cdef double alpha = a.most, ridge = smaller(0.5 / a.weight, 1e308) if a.p.trigger == SQUARED_LOSS else 0.0
     if a.p.rule != DA1 and not a.entropic:
-        alpha = smaller(a.loss / (ridge + n * (a.size.q / a.shared.sigma)), alpha)
-    elif a.p.rule != DA1 and (ridge > 0.0 or not takes_all(a, state, n)):
-        lay_out(a, state, a.moves, n)
-        alpha = climb(&a.line, alpha, gamma, ridge, 0.0, NULL, NULL, 0, 0.0)
-    for i in range(n):
+        alpha = smaller(a.loss / (ridge + a.n_moves * (a.size.q / a.shared.sigma)), alpha)
+    elif a.p.rule != DA1 and (ridge > 0.0 or not takes_all(a, state)):
+        lay_out(a, state)
+        alpha = climb(a, alpha, a.gain, ridge, 0, 0.0)
+    for i in range(a.n_moves):
         a.d[i] *= alpha
-    a.dual_gain = alpha * gamma - 0.5 * ridge * alpha * alpha
-    a.n_moves = n if alpha != 0.0 else 0
+    a.dual_gain = alpha * a.gain - 0.5 * ridge * alpha * alpha
+    a.n_moves = a.n_moves if alpha != 0.0 else 0
 
 
-cdef void logistic_step(Ascent* a, const floating[::1] state, double margin) noexcept nogil:
-    """Find α of the step α d of the first of the `moves`, along which the loss is log(1 + e^-m)."""
-    cdef double c = a.most, sign = a.d[0], s, alpha
-    cdef double[2] shares = [0.0, 1.0], change = [1.0, -1.0]
-    a.loss = log1p(exp(-margin)) if margin > -30.0 else -margin
-    if not a.loss > 0.0:
-        return
-    alpha = c / (1.0 + exp(margin)) if margin < 700.0 else 0.0
+cdef void logistic_step(Ascent* a, const floating[::1] state) noexcept nogil:
+    """Find α of the step α d of one vector, along which the loss is log(1 + e^-m)."""
+    cdef double c = a.most, sign = a.d[0], margin = sign * a.scores[a.moves[0]], s
+    cdef double alpha = c / (1.0 + exp(margin)) if margin < 700.0 else 0.0
     if a.p.rule != DA1 and a.entropic:
-        lay_out(a, state, a.moves, 1)
+        lay_out(a, state)
         a.d[0] = sign * c                   # (s is the share α/c)
-        alpha = c * climb(&a.line, 1.0, 0.0, 0.0, c, shares, change, 2, alpha / c)
+        a.alpha[0], a.alpha[1], a.direction[0], a.direction[1] = 0.0, 1.0, 1.0, -1.0
+        alpha = c * climb(a, 1.0, 0.0, 0.0, 2, alpha / c)
     elif a.p.rule != DA1:
         alpha = c * squash(margin, c * (a.size.q / a.shared.sigma))
     s = alpha / c
@@ -395,24 +429,24 @@ cdef void best_step(Ascent* a, const floating[::1] state, Py_ssize_t label, cons
     cdef Py_ssize_t r
     cdef double q = a.size.q / a.shared.sigma, value = 0.0
     for r in range(a.k):
-        a.alpha[r] = a.work[r] = 0.0
+        a.moves[r], a.alpha[r], a.work[r] = r, 0.0, 0.0
         if r != label and not waits(r, context):
             a.work[r] = (a.margin - a.scores[label] + a.scores[r]) / q
     if a.entropic:
-        a.alpha[label] = a.most
-        lay_out(a, state, a.every, a.k)
-        a.line.which = a.moves
-        ascend_pairwise(&a.line, a.k, label, a.margin, a.most, a.alpha, a.work)
+        a.n_moves, a.alpha[label] = a.k, a.most
+        lay_out(a, state)
+        ascend_pairwise(a, label)
     else:
         share_out(a.work, a.k, a.most, a.alpha, a.work + a.k)
+    a.n_moves = 1
     for r in range(a.k):
         if a.alpha[r] != 0.0 and r != label:
-            a.n_moves += 1
             a.moves[a.n_moves], a.d[a.n_moves] = r, -a.alpha[r]
+            a.n_moves += 1
             value += a.alpha[r]
     a.moves[0], a.d[0] = label, value
     a.dual_gain = a.margin * value
-    a.n_moves = a.n_moves + 1 if value > 0.0 else 0
+    a.n_moves = a.n_moves if value > 0.0 else 0
 
 
 cdef void softmax_step(Ascent* a, const floating[::1] state, Py_ssize_t label) noexcept nogil:
@@ -421,85 +455,36 @@ cdef void softmax_step(Ascent* a, const floating[::1] state, Py_ssize_t label) n
     The search begins on the line from e_y, the label's unit vector, to the softmax p of the scores: a = e_y + s (p - e_y).
     """
     cdef Py_ssize_t r
-    cdef Line* line = &a.line
     cdef double c = a.most, q = a.size.q / a.shared.sigma, total = 0.0, s = 1.0
-    cdef double* shares = a.alpha
-    a.loss = log_sum(a.scores, a.k, a.chances) - a.scores[label]
     for r in range(a.k):
-        total += a.chances[r] if r != label else 0.0
-        shares[r], a.direction[r], a.d[r] = 0.0, a.chances[r], -c * a.chances[r]
-    if not (a.loss > 0.0 and total > 0.0):
+        total += a.direction[r] if r != label else 0.0
+    a.direction[label] = -total
+    a.start, a.slope, a.n_moves = 0.0, 0.0, a.k if total > 0.0 else 0
+    for r in range(a.n_moves):
+        a.moves[r], a.alpha[r], a.d[r] = r, r == label, -c * a.direction[r]
+        a.start += a.d[r] * a.scores[r]
+        a.slope += a.d[r] * a.d[r] * q
+    if a.n_moves == 0:
         return
-    shares[label], a.direction[label], a.d[label] = 1.0, -total, c * total
     if a.entropic and a.p.rule != DA1:
-        lay_out(a, state, a.every, a.k)
-    line.start = line.slope = 0.0
-    for r in range(a.k):
-        line.start += a.d[r] * a.scores[r]
-        line.slope += a.d[r] * a.d[r] * q
+        lay_out(a, state)
     if a.p.rule == DA2 or (a.p.rule == DA3 and a.entropic):
-        s = climb(line, 1.0 / total, 0.0, 0.0, c, shares, a.direction, a.k, 1.0)
+        s = climb(a, 1.0 / total, 0.0, 0.0, a.k, 1.0)
     for r in range(a.k):
-        shares[r] += s * a.direction[r]
-    shares[label] = larger(shares[label], <double>0.0)
+        a.alpha[r] += s * a.direction[r]
+    a.alpha[label] = larger(a.alpha[label], <double>0.0)
     if a.p.rule == DA3 and a.entropic:
-        follow(line, s)
-        interior(line, a.k, c, shares, a.work)
+        follow(a, s)
+        interior(a)
     elif a.p.rule == DA3:
-        balance(a.scores, a.k, label, c * q, shares)
+        balance(a.scores, a.k, label, c * q, a.alpha)
     total = 0.0
     for r in range(a.k):
-        a.moves[r], a.d[r] = r, -c * shares[r]
-        total += c * shares[r] if r != label else 0.0
-        a.dual_gain -= shares[r] * log(shares[r]) if shares[r] > 0.0 else 0.0
+        a.d[r] = -c * a.alpha[r]
+        total += c * a.alpha[r] if r != label else 0.0
+        a.dual_gain -= a.alpha[r] * log(a.alpha[r]) if a.alpha[r] > 0.0 else 0.0
     a.dual_gain *= c
-    a.d[label], a.n_moves = total, a.k
-
-
-cdef inline bint waits(Py_ssize_t c, const PassContext* context) noexcept nogil:
-    """Return True if class c has not joined yet."""
-    return c < context.n_classes and context.open_classes and context.counts[c] == 0.0
-
-
-cdef inline double loss_of_zeros(const Ascent* a, double y, const PassContext* context) noexcept nogil:
-    """Return the loss of a row of zeros, summed over all learners: no weights reduce it, no step changes anything."""
-    cdef Py_ssize_t c, n = a.joint
-    if context.task == REGRESSION:
-        return y * y if a.p.trigger == SQUARED_LOSS else fabs(y)
-    for c in range(0 if a.joint else a.k):
-        n += not waits(c, context)
-    return n * (log(<double>(a.k if a.joint else 2)) if a.p.trigger == LOG_LOSS else a.margin)
-
-
-cdef inline void find_step(Ascent* a, const floating[::1] state, Py_ssize_t g, const Round* r,
-                           const PassContext* context) noexcept nogil:
-    """Find the step of group g, of which the row's label or target asks something."""
-    cdef Py_ssize_t rival
-    cdef bint squared = a.p.trigger == SQUARED_LOSS
-    cdef double sign = 1.0 if (g == r.label if a.k > 1 else r.label == 1) else -1.0
-    if context.task == REGRESSION:
-        sign = 1.0 if r.target - a.scores[0] > 0.0 else -1.0
-    a.moves[0], a.d[0] = g, sign
-    if context.task == REGRESSION:          # one α: of c |y - s| the dual gets α y, of c (y - s)² α y - α²/(4c)
-        # (Half of a weight's inverse is infinite for the least weights, whose α² is 0.)
-        straight_step(a, state, 1, sign * r.target, sign * a.scores[0], smaller(0.5 / a.weight, 1e308) if squared else 0.0)
-        a.loss = a.loss * a.loss if squared else a.loss
-    elif a.p.trigger == LOG_LOSS and a.joint:
-        softmax_step(a, state, r.label)
-    elif a.p.trigger == LOG_LOSS:
-        logistic_step(a, state, sign * a.scores[g])
-    elif not a.joint:
-        straight_step(a, state, 1, a.margin, sign * a.scores[g], 0.0)
-    else:
-        rival = top(a.scores, context, r.label)
-        if rival < 0:                       # (learning always leaves a rival, but a file might not)
-            return
-        a.loss = a.margin - (a.scores[r.label] - a.scores[rival])
-        a.moves[0], a.moves[1], a.d[0], a.d[1] = r.label, rival, 1.0, -1.0
-        if a.p.rule != DA3 or not (a.entropic or a.size.q / a.shared.sigma * a.weight > 1e-300):
-            straight_step(a, state, 2, a.margin, a.scores[r.label] - a.scores[rival], 0.0)
-        elif a.loss > 0.0:
-            best_step(a, state, r.label, context)
+    a.d[label] = total
 
 
 # --- a pass --------------------------------------------------------------------------------------------------------------------
@@ -509,15 +494,15 @@ cdef int learn_all(Ascent* a, floating[::1] state, const floating[::1] data, con
     """Learn rows: one vector for targets or two classes, else one a class."""
     cdef Py_ssize_t c, g
     cdef bint fine, updated
-    cdef double size, slope, t
+    cdef double size, slope, t, paid
     cdef Round r
     while next_round(&r, b, context):
         t = context.counters.rounds
-        score_row(a, state, data, indices, r.row, t - 1.0, averaged(context), a.averages)
+        score_row(a, state, data, indices, r.row, t - 1.0, averaged(context))
         before_step(context.task, a.averages, 0.0, &r, b, context)
         if measure(data, &r, context, &a.p.bias):
             a.inverse = context.inverse
-            score_row(a, state, data, indices, r.row, t - 1.0, averaged(context), a.averages)
+            score_row(a, state, data, indices, r.row, t - 1.0, averaged(context))
         a.weight, a.margin = r.weight, a.p.margin + r.shift
         slope = 2.0 * a.weight * fabs(r.target - a.scores[0]) if a.p.trigger == SQUARED_LOSS else a.weight
         a.steepness = slope * (
@@ -530,25 +515,25 @@ cdef int learn_all(Ascent* a, floating[::1] state, const floating[::1] data, con
                 and (a.p.schedule != AUTO or a.steepness >= 1.0 / HUGE or slope == 0.0 or a.size.largest == 0.0)
                 and (not a.entropic or a.p.schedule == AUTO or a.p.norm_bound * a.size.largest <= HUGE * a.p.sigma))
         updated = False
-        if not fine:                        # (something might overflow)
-            context.counters.skipped += a.size.largest != 0.0
-        elif a.size.largest == 0.0:
-            a.shared.dual_gain += a.weight * loss_of_zeros(a, r.target, context)
-        else:
+        context.counters.skipped += not fine and a.size.largest != 0.0      # (something might overflow)
+        if fine and a.size.largest != 0.0:
             prepare(a, state, data, indices, &r, context)
-            for g in range(1 if a.joint else a.k):
-                select_group(a, g)
-                if a.joint or not waits(g, context):
-                    find_step(a, state, g, &r, context)
-                add_loss(a.weight * a.loss, context)
-                if a.n_moves > 0 and take_step(a, state, data, indices, r.row, context):
-                    a.shared.dual_gain += a.dual_gain
-                    updated = True
-                else:
-                    context.counters.skipped += a.n_moves > 0
+        for g in range(0 if not fine else 1 if a.joint else a.k):
+            find_loss(a, g, &r, context)
+            paid = a.weight * (a.loss * a.loss if a.p.trigger == SQUARED_LOSS else a.loss)
+            if a.size.largest == 0.0:       # a row of zeros: no weights reduce its loss, no step changes anything
+                a.shared.dual_gain += paid
+                continue
+            find_step(a, state, r.label, context)
+            add_loss(paid, context)
+            if a.n_moves > 0 and take_step(a, state, data, indices, r.row, context):
+                a.shared.dual_gain += a.dual_gain
+                updated = True
+            else:
+                context.counters.skipped += a.n_moves > 0
         after_step(&r, updated, context)
         for g in range(a.n_groups if a.simplex.correction != NULL and t > context.average_from else 0):
-            a.groups[g].ages += kappa_of(a, &a.groups[g], t)
+            a.groups[g].ages += kappa_of(a, g, t)
     return 0
 
 
@@ -620,95 +605,23 @@ cdef class AscentModel(Model):
         cdef const double[:, ::1] groups = self.groups
         self.bind()
         a.p, a.k = self.p, self.n_columns
-        a.entropic = a.p.geometry != ADDITIVE and a.p.trigger != ADVICE
-        a.width, a.joint = 2 * a.k if a.entropic else a.k, a.p.joint and a.k > 1
+        a.entropic, a.joint = a.p.geometry != ADDITIVE and a.p.trigger != ADVICE, a.p.joint and a.k > 1
+        a.width = 2 * a.k if a.entropic else a.k
         a.n_features = size // a.width - 1
         a.shared, a.groups, a.n_groups = <Shared*>&shared[0], <Group*>&groups[0, 0], groups.shape[0]
         a.simplex.is_signed, a.simplex.k, a.simplex.n = a.p.geometry != EXP, a.k, a.n_features + (a.p.constant != 0.0)
         a.simplex.rate, a.simplex.limit, a.simplex.counts, a.simplex.correction = 1.0, a.p.limit, NULL, NULL
-        a.line.entropic = a.entropic
         return 0
 
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
         return visit_any_rows(self, rows, b, context)
 
-    cdef int learn_rows(self, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                        PassContext* context) except -1:
-        """Allocate the workspace of a pass, and learn."""
-        cdef Py_ssize_t i, capacity, longest = 0, k = context.columns
-        cdef double[::1] numbers
-        cdef Py_ssize_t[::1] places
-        cdef floating[::1] entries
-        cdef double* at
-        cdef Ascent a
-        self.open(&a, state.shape[0])
-        if a.p.trigger == ADVICE:
-            numbers = np.empty(state.shape[0] - 1)
-            with nogil:
-                return learn_experts(numbers, a.shared, state, data, indices, b, context, &a.p)
-        if a.entropic and a.n_groups != (1 if a.joint else k):
-            self.groups = np.zeros((1 if a.joint else k, len(GROUP)))
-            self.open(&a, state.shape[0])
-        a.inverse, a.p.bias = context.inverse, context.bias
-        for i in range(b.n_rows):
-            longest = max(longest, b.indptr[i + 1] - b.indptr[i])
-        a.row.capacity = a.line.capacity = capacity = round_up(longest + 1)
-        numbers = np.zeros(12 * k + 1 + (3 + (2 * k if a.entropic else 0)) * capacity)
-        places = np.zeros(2 * k + 1 + 2 * capacity, np.intp)
-        entries = np.empty(n_work(k) * capacity if a.entropic else 1, np.float32 if floating is float else np.float64)
-        a.row.x, at = &entries[0], &numbers[0]
-        a.sums, a.kappa, a.scores, a.averages, a.alpha, a.chances = at, at + k, at + 2 * k, at + 3 * k, at + 4 * k, at + 5 * k
-        a.direction, a.work, a.d, at = at + 6 * k, at + 7 * k, at + 10 * k, at + 12 * k + 1
-        a.line.h, a.line.powers, a.line.up, a.line.down = at, at + capacity, at + 3 * capacity, at + (3 + k) * capacity
-        a.sizes, a.row.places, a.every, a.moves = (
-            &places[0], &places[capacity], &places[2 * capacity], &places[2 * capacity + k])
-        for i in range(k):
-            a.every[i] = i
-        with nogil:
-            start_unknown(state, &a)
-            a.simplex.correction = context.correction
-            return learn_all(&a, state, data, indices, b, context)
-
-    # --- reading: never a write ------------------------------------------------------------------------------------------------
-
-    cdef int decide(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                    PassContext* context) except -1:
-        """Compute found[i, c] = w_c.x_i of the model, or of its average if there is one."""
-        cdef Py_ssize_t i, k = context.n_found
-        cdef const double[::1] correction = self.correction
-        cdef double[::1] numbers = np.empty(state.shape[0] - 1 if self.p.trigger == ADVICE else 3 * k)
-        cdef double rounds = context.counters.rounds - self.p.average_from if correction.shape[0] else 0.0
-        cdef Ascent a
-        cdef Row row
-        self.open(&a, state.shape[0])
-        a.simplex.correction = <double*>&correction[0] if correction.shape[0] else NULL
-        a.inverse, a.p.bias = context.inverse, context.bias
-        a.sums, a.kappa, a.scores = &numbers[0], &numbers[0] + k, &numbers[0] + 2 * k
-        with nogil:
-            if a.p.trigger == ADVICE:
-                weigh_experts(state, context.counters.rounds + 1.0, numbers, &a.p)
-            for i in range(b.n):
-                row = row_at(b, i)
-                context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * k)
-                if a.p.trigger == ADVICE:
-                    context.found[i] = chance(numbers, data, indices, row) - (0.0 if a.simplex.is_signed else 0.5)
-                else:
-                    score_row(&a, state, data, indices, row, context.counters.rounds, rounds, &context.found[i * k])
-        return 0
-
-    def kappa(self):
-        """Return κ of each vector, the factor of the stored numbers."""
+    def factors(self):
+        """Return κ of each vector, the factor of the stored numbers, and σ of a model with these counters and longest step."""
         cdef const double[::1] counters = self.counters
         cdef Ascent a
         self.open(&a, len(self.values))
-        return np.array([kappa_of(&a, group_of(&a, c), counters[0]) for c in range(a.k)])
-
-    def sigma_now(self):
-        """Return σ of a model with the counters and the longest step that this one has."""
-        cdef const double[::1] counters = self.counters
-        cdef Ascent a
-        self.open(&a, len(self.values))
-        return sigma_of(&a, counters[0])
+        return np.array([kappa_of(&a, c, counters[0]) for c in range(a.k)]), sigma_of(&a, counters[0])
 
     def expert_weights(self, const floating[::1] theta):
         """Return w of the next round (Hedge). theta : the values."""
@@ -726,15 +639,62 @@ cdef class AscentModel(Model):
 
 cdef int visit_rows(AscentModel self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
                     PassContext* context) except -1:
-    cdef floating[::1] state
-    cdef const floating[::1] read
-    cdef AscentModel known
-    if context.task == DECISION:
-        known = self.known()
-        read = known.values
-        return known.decide(read, data, indices, b, context)
+    """Learn, or compute found[i, c] = w_c.x_i of the model, or of its average if there is one."""
+    cdef bint reads = context.task == DECISION
+    cdef AscentModel model = self.known() if reads else self        # (reading never writes)
+    cdef const floating[::1] shown = model.values
+    cdef const double[::1] correction
+    cdef floating[::1] state, entries
+    cdef double[::1] numbers
+    cdef Py_ssize_t[::1] places
+    cdef Py_ssize_t i, n, m, longest = 0
+    cdef double rounds = 0.0
+    cdef double* at
+    cdef Ascent a
+    cdef Row row
+    model.open(&a, shown.shape[0])
+    if not reads and a.entropic and a.n_groups != (1 if a.joint else a.k):
+        self.groups = np.zeros((1 if a.joint else a.k, len(GROUP)))
+        self.open(&a, shown.shape[0])
+    a.inverse, a.p.bias = context.inverse, context.bias
+    if a.p.trigger == ADVICE:
+        numbers = np.empty(a.n_features)
+    else:
+        for i in range(0 if reads else b.n_rows):
+            longest = max(longest, b.indptr[i + 1] - b.indptr[i])
+        n, m = a.k + 1, round_up(longest + 1)
+        numbers = np.zeros(9 * n + (3 + (2 * a.k if a.entropic else 0)) * m)
+        at = &numbers[0]
+        a.sums, a.scores, a.averages, a.alpha, a.direction = at, at + n, at + 2 * n, at + 3 * n, at + 4 * n
+        a.d, a.work, at = at + 5 * n, at + 6 * n, at + 9 * n
+        a.h, a.powers, a.up, a.down = at, at + m, at + 3 * m, at + (3 + a.k) * m
+    if reads:
+        correction = model.correction
+        if correction.shape[0]:
+            a.simplex.correction, rounds = <double*>&correction[0], context.counters.rounds - a.p.average_from
+        with nogil:
+            if a.p.trigger == ADVICE:
+                weigh_experts(shown, context.counters.rounds + 1.0, numbers, &a.p)
+            for i in range(b.n):
+                row = row_at(b, i)
+                context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * a.k)
+                if a.p.trigger == ADVICE:
+                    context.found[i] = chance(numbers, data, indices, row) - (0.0 if a.simplex.is_signed else 0.5)
+                else:
+                    a.averages = &context.found[i * a.k]
+                    score_row(&a, shown, data, indices, row, context.counters.rounds, rounds)
+        return 0
     state = self.values
-    return self.learn_rows(state, data, indices, b, context)
+    if a.p.trigger == ADVICE:
+        with nogil:
+            return learn_experts(numbers, a.shared, state, data, indices, b, context, &a.p)
+    places = np.zeros(n + 2 * m, np.intp)
+    entries = np.empty(n_work(a.k) * m if a.entropic else 1, np.float32 if floating is float else np.float64)
+    a.moves, a.sizes, a.row.places, a.row.x, a.row.capacity = &places[0], &places[n], &places[n + m], &entries[0], m
+    with nogil:
+        start_unknown(state, &a)
+        a.simplex.correction = context.correction
+        return learn_all(&a, state, data, indices, b, context)
 
 
 include "../../_compiled/visit.pxi"

@@ -38,15 +38,14 @@ class AscentParams(Params):
     def of(cls, algorithm: Any, values: Mapping[str, Any]) -> Self:
         rate = values.get("learning_rate")  # (of gradient descent: σ is alpha, or eta0 where steps fall with √t)
         sigma = values["sigma"] if "sigma" in values else values["alpha" if rate == "strongly_convex" else "eta0"]
-        auto, signed = isinstance(sigma, str), values.get("signed", True)
         loss = "advice" if "experts" in algorithm.tasks else values.get("loss", "hinge")
-        on_simplex = values.get("regularizer") == "entropic" or loss == "advice"
+        simplex = "sinh" if values.get("signed", True) else "exp"
+        geometry = simplex if algorithm.geometry in ("entropic", "experts") else "additive"
         return cls(
-            UPDATES_OF[values.get("update", "DA1")], LOSSES[loss],
-            ("sinh" if signed else "exp") if on_simplex else "additive",
+            UPDATES_OF[values.get("update", "DA1")], LOSSES[loss], geometry,
             float(values.get("margin", algorithm.margin)), **cls.common(values), costs=algorithm.costs,
-            schedule=SCHEDULES[rate or ("auto" if auto else "fixed")],
-            sigma=1.0 if auto else float(sigma), norm_bound=float(values.get("norm_bound", 1.0)),
+            schedule=SCHEDULES[rate or ("auto" if sigma == "auto" else "fixed")],
+            sigma=1.0 if sigma == "auto" else float(sigma), norm_bound=float(values.get("norm_bound", 1.0)),
         )
 
     @property
@@ -105,7 +104,7 @@ class AscentState(WithGroups, AscentModel):
         """Take the mean of the weights, whatever σ they were divided by (entropic: of u = Wθ/σ); add up Hedge's losses."""
         gains, longest, sigmas = np.transpose([each.shared for each in models])
         self.shared = np.array([0.0, longest.max(), 0.0])
-        sigma = 0.0 if self.params.experts else self.sigma_now()
+        sigma = 0.0 if self.params.experts else self.factors()[1]
         factors = [share * (sigma / own if own > 0.0 else 0.0) for own, share in zip(sigmas, shares, strict=True)]
         if self.params.experts or self.params.schedule == STRONGLY_CONVEX:  # (the weights are those of θ, or θ/(σt))
             factors = [1.0] * len(models)
@@ -131,7 +130,7 @@ class AscentState(WithGroups, AscentModel):
 
     def _weights(self, params: Params, features: slice) -> np.ndarray:
         rounds, known = self.average_rounds(params), self.known()
-        return self._summed()[features] / rounds if rounds else known.view[features, 0] * known.kappa()
+        return self._summed()[features] / rounds if rounds else known.view[features, 0] * known.factors()[0]
 
     def weights_of(self, params: AscentParams, features: slice) -> np.ndarray:
         if params.experts:
@@ -177,6 +176,13 @@ class _DualAscent(AscentLearner):
     norm_bound: float = 1.0
     signed: bool = True
 
+    _attributes = """\
+dual_value_ : float
+    The dual after the last update, sum of the losses' parts - f*(theta): at most min_w f(w) + sum of c_t loss_t(w).
+sigma_ : float
+    sigma of the last round.
+"""
+
     @property
     def sigma_(self) -> float:
         """σ of the last round."""
@@ -210,6 +216,8 @@ class DualAscentClassifier(_DualAscent, LinearClassifier):
     DA2 along the loss's (sub)gradient, DA3 the best of all alpha_r >= 0 with sum <= c. Otherwise DA3 is DA2. Every update raises
     the dual at least by c loss - c^2 L^2 / (2 sigma), L the dual norm of the row, which bounds the regret.
 
+    S. Shalev-Shwartz, Y. Singer: Theory and Applications of Online Learning, ICML 2008 tutorial, parts II to V.
+
     Parameters
     ----------
     sigma : float, "auto" or None, default=None
@@ -228,23 +236,7 @@ class DualAscentClassifier(_DualAscent, LinearClassifier):
         The log loss has its own probabilities: `predict_proba` needs no ``probability=True``.
     margin : float, default=1.0
         The margin that ends the hinge loss, > 0. Entropic: no row's margin reaches W max|x|, and with a larger one DA2 is DA1.
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-    dual_value_ : float
-        The dual after the last update, sum of the losses' parts - f*(theta): at most min_w f(w) + sum of c_t loss_t(w).
-    sigma_ : float
-        sigma of the last round.
-
-    Raises
-    ------
-    {raises}
-
-    References
-    ----------
-    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, parts II to V.
+    {shared}
 
     Examples
     --------
@@ -269,46 +261,27 @@ class DualAscentClassifier(_DualAscent, LinearClassifier):
 class DualAscentRegressor(_DualAscent, LinearParameters, OnlineRegressor):
     """Online regression by dual ascent: each row's dual variable raises the dual of  min_w f(w) + sum of c_t loss_t(w).
 
-    f and the weights are those of `DualAscentClassifier`, theta the sum of alpha_i x_i. Each row, of error e = y - w.x and weight
-    c, gets its alpha once (DA3 is DA2):
+    f, the weights and the parameters are those of `DualAscentClassifier`, theta the sum of alpha_i x_i. Each row, of error
+    e = y - w.x and weight c, gets its alpha once (DA3 is DA2), which adds to the dual the loss's part
 
-        absolute loss |e|:    DA1   alpha = c sgn(e)
-                              DA2   the alpha in [-c, c] that raises the dual most; euclidean: sgn(e) min(c, sigma |e| / ||x||^2)
-        squared loss e^2:     DA1   alpha = 2 c e
-                              DA2   the best alpha; euclidean: e / (1/(2c) + ||x||^2 / sigma)
+        absolute loss |e|:    alpha y                     DA1   alpha = c sgn(e)
+                                                          DA2   the alpha in [-c, c] that raises the dual most;
+                                                                euclidean: sgn(e) min(c, sigma |e| / ||x||^2)
+        squared loss e^2:     alpha y - alpha^2 / (4c)    DA1   alpha = 2 c e
+                                                          DA2   the best alpha; euclidean: e / (1/(2c) + ||x||^2 / sigma)
 
     Every update raises the dual at least by c loss - L^2 / (2 sigma), L the dual norm of the loss's (sub)gradient. With experts'
     advice for features, signed=False, W = 1, no intercept and sigma="auto" its loss is close to that of the best committee.
 
+    S. Shalev-Shwartz, Y. Singer: Theory and Applications of Online Learning, ICML 2008 tutorial, parts I to III.
+
     Parameters
     ----------
-    sigma : float, "auto" or None, default=None
-        Strength of the regularizer, > 0. "auto": as in `DualAscentClassifier`, L_t by the errors of the predictions.
-    regularizer : {"euclidean", "entropic"}, default="euclidean"
-    update : {"DA1", "DA2", "DA3"}, default="DA3"
-        Euclidean DA1 on the squared loss diverges if c ||x||^2 > sigma row after row.
-    norm_bound : float, default=1.0
-        W, > 0, as in `DualAscentClassifier`: no entropic prediction exceeds W max |x_j|.
-    signed : bool, default=True
-        Entropic: False for weights >= 0 whose sum is W.
+    sigma, regularizer, update, norm_bound, signed
+        As in `DualAscentClassifier`; of sigma="auto", L_t by the errors of the predictions. No entropic prediction exceeds
+        W max |x_j|. Euclidean DA1 on the squared loss diverges if c ||x||^2 > sigma row after row.
     loss : {"absolute", "squared"}, default="absolute"
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-    dual_value_ : float
-        The dual after the last update, sum of alpha y (squared loss: less alpha^2 / (4c)) - f*(theta).
-    sigma_ : float
-        sigma of the last round.
-
-    Raises
-    ------
-    {raises}
-
-    References
-    ----------
-    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, parts I to III.
+    {shared}
 
     Examples
     --------
@@ -338,6 +311,8 @@ class OGDClassifier(AscentLearner, LinearClassifier):
     The first is gradient descent on alpha/2 ||w||^2 + c [1 - m]+, whose regret grows as log t (Pegasos with one row a step). For
     each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class and -x on the best wrong one.
 
+    S. Shalev-Shwartz, Y. Singer: Theory and Applications of Online Learning, ICML 2008 tutorial, part V.
+
     Parameters
     ----------
     alpha : float, default=1e-4
@@ -346,10 +321,6 @@ class OGDClassifier(AscentLearner, LinearClassifier):
     eta0 : float, default=1.0
         Step size in the first round, > 0; of "sqrt" alone.
     {shared}
-
-    References
-    ----------
-    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part V.
 
     Examples
     --------
@@ -376,6 +347,9 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
 
     `predict` returns ``classes_[1]`` when w.x > 1/2. With eta0="auto" the expected loss of a prediction drawn with the chance w.x
     is at most the best expert's + 2 sqrt(T ln(d) / 2) + sqrt(ln(d) / 8) after T rounds, d experts. A row costs O(n_features).
+    Advice out of range, and a third class, are refused.
+
+    S. Shalev-Shwartz, Y. Singer: Theory and Applications of Online Learning, ICML 2008 tutorial, parts I, III and V.
 
     Parameters
     ----------
@@ -383,28 +357,7 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
         eta, > 0. "auto": sqrt(8 ln(d) / t) in round t.
     signed : bool, default=False
         Whether advice x is in [-1, 1] and means the chance (1 + x)/2: 0, as of features missing in a sparse row, is no advice.
-    {parameters}
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (2,)
-    coef_ : ndarray of shape (1, n_features)
-        The experts' weights w of the next round, >= 0, of sum 1.
-    intercept_ : ndarray of shape (1,)
-        -1/2: the decision is w.x - 1/2 > 0. (signed=True: 0, and w.x > 0.)
-    expected_loss_ : float
-        The sum over the rounds, each counted once, of the randomised prediction's chance of being wrong.
-    n_features_in_, n_iter_, t_, n_mistakes_, n_updates_, n_skipped_ : int
-        As in the other classifiers.
-
-    Raises
-    ------
-    ValueError
-        By `fit` and `partial_fit`, before anything is written: as in the other classifiers, advice out of range, a third class.
-
-    References
-    ----------
-    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, parts I, III and V.
+    {shared}
 
     Examples
     --------
@@ -414,14 +367,6 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
     (['spam'], [[0.7, 0.3]])
     """
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        assert tags.classifier_tags is not None
-        tags.classifier_tags.multi_class, tags.input_tags.positive_only = False, not self.signed
-        return tags
-
-    early_stopping = False  # (no parameter)
-
     eta0: FloatOrAuto = "auto"
     _: KW_ONLY
     max_iter: int = 1
@@ -430,7 +375,23 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
     class_weight: ClassWeight = None
     signed: bool = False
 
+    if not TYPE_CHECKING:  # (the base has them as parameters)
+        average, early_stopping = False, False
     _has_fast_path = False  # (advice is checked)
+    _attributes = """\
+coef_ : ndarray of shape (1, n_features)
+    The experts' weights w of the next round, >= 0, of sum 1.
+intercept_ : ndarray of shape (1,)
+    -1/2: the decision is w.x - 1/2 > 0. (signed=True: 0, and w.x > 0.)
+expected_loss_ : float
+    The sum over the rounds, each counted once, of the randomised prediction's chance of being wrong.
+"""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        assert tags.classifier_tags is not None
+        tags.classifier_tags.multi_class, tags.input_tags.positive_only = False, not self.signed
+        return tags
 
     def _read_rows(self, X: Matrix, state: Any) -> Rows:
         rows = super()._read_rows(X, state)

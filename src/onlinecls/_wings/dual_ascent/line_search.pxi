@@ -8,95 +8,79 @@ cdef enum:
 cdef double GAP = 1e-11     # of a row's dual value: where the maximisations end
 
 
-ctypedef struct Line:
-    # θ_c += s d_c x for the classes which[:n], and the numbers of f*'s derivative along it. Entropic: the masses up and down of
-    # the row's m features in each of these classes (one for all features of ±h: P and N of the closed form), and the rest of Z.
-    bint entropic
-    Py_ssize_t n, m, capacity
-    Py_ssize_t* which
-    double* d
-    double* up
-    double* down
-    double* h
-    double* powers          # workspace of two rows
-    double rest
-    double sigma
-    double start, slope     # Euclidean: start + s slope
-
-
 # --- a line in the dual --------------------------------------------------------------------------------------------------------
 
-cdef double weigh(const Line* line, Py_ssize_t c, double move, double* first, double* second) noexcept nogil:
+cdef double weigh(const Ascent* a, Py_ssize_t c, double move, double* first, double* second) noexcept nogil:
     """Return the sum of class c's masses after this move, and Σ h (up - down) and Σ h² (up + down)."""
     cdef Py_ssize_t j
-    cdef double a, b, h, total = 0.0, mean = 0.0, square = 0.0
-    cdef double* up = line.up + c * line.capacity
-    cdef double* down = line.down + c * line.capacity
-    cdef double* rise = line.powers
-    cdef double* fall = line.powers + line.capacity
+    cdef double u, v, h, total = 0.0, mean = 0.0, square = 0.0
+    cdef double* up = a.up + c * a.row.capacity
+    cdef double* down = a.down + c * a.row.capacity
+    cdef double* rise = a.powers
+    cdef double* fall = a.powers + a.row.capacity
     if move != 0.0:
-        for j in range(line.m):
-            rise[j] = move * line.h[j]
-        exp_all(rise, line.m)
-        for j in range(line.m):
+        for j in range(a.n_masses):
+            rise[j] = move * a.h[j]
+        exp_all(rise, a.n_masses)
+        for j in range(a.n_masses):
             fall[j] = down[j] * (1.0 / rise[j])
             rise[j] *= up[j]
         up, down = rise, fall
-    for j in range(line.m):
-        a, b, h = up[j], down[j], line.h[j]
-        total += a + b
-        mean += h * (a - b)
-        square += h * h * (a + b)
+    for j in range(a.n_masses):
+        u, v, h = up[j], down[j], a.h[j]
+        total += u + v
+        mean += h * (u - v)
+        square += h * h * (u + v)
     first[0], second[0] = mean, square
     return total
 
 
-cdef double probe(const Line* line, double s, double* value, double* curvature) noexcept nogil:
-    """Compute df*/ds and d²f*/ds²; return the sum of the sizes of the classes' parts in the former."""
+cdef double probe(const Ascent* a, double s, double* value, double* curvature) noexcept nogil:
+    """Compute df*/ds and d²f*/ds²; return the sum of the sizes of the vectors' parts in the former."""
     cdef Py_ssize_t i
-    cdef double first, second, mean = 0.0, size = 0.0, square = 0.0, z = line.rest
-    value[0], curvature[0] = line.start + s * line.slope, line.slope
-    if not line.entropic:
-        return fabs(line.start) + s * line.slope
-    for i in range(line.n):
-        z += weigh(line, line.which[i], s * line.d[i], &first, &second)
-        mean += line.d[i] * first
-        size += fabs(line.d[i] * first)
-        square += line.d[i] * line.d[i] * second
+    cdef double first, second, mean = 0.0, size = 0.0, square = 0.0, z = a.rest, sigma = a.shared.sigma
+    value[0], curvature[0] = a.start + s * a.slope, a.slope
+    if not a.entropic:
+        return fabs(a.start) + s * a.slope
+    for i in range(a.n_moves):
+        z += weigh(a, a.moves[i], s * a.d[i], &first, &second)
+        mean += a.d[i] * first
+        size += fabs(a.d[i] * first)
+        square += a.d[i] * a.d[i] * second
     mean /= z
-    value[0], curvature[0] = line.sigma * mean, line.sigma * (square / z - mean * mean)
-    return line.sigma * size / z
+    value[0], curvature[0] = sigma * mean, sigma * (square / z - mean * mean)
+    return sigma * size / z
 
 
-cdef double climb(const Line* line, double high, double gain, double ridge, double c, const double* a, const double* da,
-                  Py_ssize_t k, double guess) noexcept nogil:
-    """Return the s in [0, high] that maximises gain s - ridge s²/2 + c H(a + s da) - f*; k = 0: no entropy.
+cdef double climb(const Ascent* a, double high, double gain, double ridge, Py_ssize_t n_shares, double guess) noexcept nogil:
+    """Return the s in [0, high] that maximises gain s - ridge s²/2 + c H(shares α + s direction) - f*; n_shares = 0: no entropy.
 
     Newton's steps from the guess (without entropy from 0), halvings where they leave the bracket. They end with a step that is
     small beside s, from where the derivative is small beside its parts: near an end a step is small wherever the maximum is.
     """
-    cdef double low = 0.0, top = high, s = guess, value, curvature, slope, bend, at, new, part, parts
+    cdef double low = 0.0, top = high, s = guess, value, curvature, slope, bend, at, new, part, parts, change, c = a.most
     cdef bint asked = False
     cdef Py_ssize_t i, _n
-    if k == 0:                              # Newton's first step, from 0, takes no powers
-        probe(line, 0.0, &value, &curvature)
+    if n_shares == 0:                       # Newton's first step, from 0, takes no powers
+        probe(a, 0.0, &value, &curvature)
         slope, bend = gain - value, curvature + ridge
         if slope <= 0.0 and slope < high * bend:
             return 0.0
         s = slope / bend if slope < high * bend else high
     for _n in range(200):
-        parts = fabs(gain) + ridge * s + probe(line, s, &value, &curvature)
+        parts = fabs(gain) + ridge * s + probe(a, s, &value, &curvature)
         slope = gain - ridge * s - value
         bend = curvature + ridge
-        for i in range(k):
-            at = a[i] + s * da[i]
-            if da[i] != 0.0 and at <= 0.0:
-                slope += -1e300 if da[i] < 0.0 else 1e300
-            elif da[i] != 0.0:
-                part = c * da[i] * log(at)
+        for i in range(n_shares):
+            change = a.direction[i]
+            at = a.alpha[i] + s * change
+            if change != 0.0 and at <= 0.0:
+                slope += -1e300 if change < 0.0 else 1e300
+            elif change != 0.0:
+                part = c * change * log(at)
                 slope -= part
                 parts += fabs(part)
-                bend += c * da[i] * da[i] / at
+                bend += c * change * change / at
         if slope > 0.0 and s < high:
             low = s
         elif slope < 0.0 and s > 0.0:
@@ -116,29 +100,29 @@ cdef double climb(const Line* line, double high, double gain, double ridge, doub
     return low
 
 
-cdef void follow(const Line* line, double s) noexcept nogil:
+cdef void follow(const Ascent* a, double s) noexcept nogil:
     """Move the line's masses on by s."""
     cdef Py_ssize_t i, j, at
-    for i in range(line.n):
-        at = line.which[i] * line.capacity
-        for j in range(line.m):
-            line.powers[j] = s * line.d[i] * line.h[j]
-        exp_all(line.powers, line.m)
-        for j in range(line.m):
-            line.up[at + j] *= line.powers[j]
-            line.down[at + j] /= line.powers[j]
+    for i in range(a.n_moves):
+        at = a.moves[i] * a.row.capacity
+        for j in range(a.n_masses):
+            a.powers[j] = s * a.d[i] * a.h[j]
+        exp_all(a.powers, a.n_masses)
+        for j in range(a.n_masses):
+            a.up[at + j] *= a.powers[j]
+            a.down[at + j] /= a.powers[j]
 
 
-cdef void survey(const Line* line, Py_ssize_t k, double* part, double* scores, double* squares) noexcept nogil:
-    """Compute the k classes' parts of Z, their scores, and σ Z''_r/Z, where the masses are."""
+cdef void survey(const Ascent* a, double rest, double* part, double* scores, double* squares) noexcept nogil:
+    """Compute the classes' parts of Z, their scores, and σ Z''_r/Z, where the masses are. rest : what no class moves."""
     cdef Py_ssize_t r
-    cdef double z = line.rest
-    for r in range(k):
-        part[r] = weigh(line, r, 0.0, &scores[r], &squares[r])
+    cdef double z = rest
+    for r in range(a.k):
+        part[r] = weigh(a, r, 0.0, &scores[r], &squares[r])
         z += part[r]
-    for r in range(k):
-        scores[r] *= line.sigma / z
-        squares[r] *= line.sigma / z
+    for r in range(a.k):
+        scores[r] *= a.shared.sigma / z
+        squares[r] *= a.shared.sigma / z
 
 
 # --- the dual variables of a row -----------------------------------------------------------------------------------------------
@@ -163,12 +147,9 @@ cdef double squash(double margin, double slope) noexcept nogil:
     cdef Py_ssize_t _n
     for _n in range(200):
         value = log(a) - log1p(-a) + margin + slope * a
-        if value > 0.0:
-            high = a
-        elif value < 0.0:
-            low = a
-        else:
+        if value == 0.0:
             return a
+        low, high = (low, a) if value > 0.0 else (a, high)
         new = a - value / (1.0 / (a * (1.0 - a)) + slope)
         if not (low < new < high):
             new = 0.5 * (low + high)
@@ -230,9 +211,8 @@ cdef double lambert(double t, double kappa) noexcept nogil:
 
 cdef void balance(const double* scores, Py_ssize_t k, Py_ssize_t label, double kappa, double* shares) noexcept nogil:
     """Find the classes' shares a with log a_r + κ a_r = s_r + κ [r = label] - ν, Σ a = 1: DA3, log loss, Euclidean."""
-    cdef double low, high, nu, total, slope
+    cdef double low, high = scores[label] + kappa, nu, total, slope
     cdef Py_ssize_t r, _n
-    high = scores[label] + kappa
     for r in range(k):
         high = larger(high, scores[r])
     low = high - kappa                      # at low the largest share is 1
@@ -246,10 +226,7 @@ cdef void balance(const double* scores, Py_ssize_t k, Py_ssize_t label, double k
             slope += shares[r] / (1.0 + kappa * shares[r])
         if fabs(total - 1.0) <= 1e-15:
             return
-        if total > 1.0:
-            low = nu
-        else:
-            high = nu
+        low, high = (nu, high) if total > 1.0 else (low, nu)
         nu = nu + (total - 1.0) / slope if slope > 0.0 else 0.5 * (low + high)
         if not (low < nu < high):
             nu = 0.5 * (low + high)
@@ -257,66 +234,63 @@ cdef void balance(const double* scores, Py_ssize_t k, Py_ssize_t label, double k
                 return
 
 
-cdef void ascend_pairwise(Line* line, Py_ssize_t k, Py_ssize_t label, double gamma, double c, double* alpha,
-                          double* work) noexcept nogil:
+cdef void ascend_pairwise(Ascent* a, Py_ssize_t label) noexcept nogil:
     """Find DA3's step (hinge loss, entropic): the α >= 0, Σ α <= c, that maximise the dual, to a gap of GAP γ c.
 
     The optimal mass moves from the α (or the rest of c, in alpha[label]) of the least derivative to that of the largest; the
-    line's masses follow. work : 3k numbers.
+    line's masses follow.
     """
     cdef Py_ssize_t r, best, worst, _n
-    cdef double gap, s, value, rest = line.rest
-    cdef double* gradient = work
-    cdef double* part = work + k
-    line.n = 2
-    for _n in range(MOST * k):
-        line.rest = rest
-        survey(line, k, part, gradient, work + 2 * k)
-        value = gradient[label]
-        best = worst = label
-        gap = 0.0
-        for r in range(k):
-            gradient[r] = gamma - value + gradient[r] if r != label else 0.0
-        for r in range(k):
+    cdef double gap, s, value, rest = a.rest
+    cdef double* gradient = a.work
+    cdef double* part = a.work + a.k
+    a.n_moves = 2
+    for _n in range(MOST * a.k):
+        survey(a, rest, part, gradient, a.work + 2 * a.k)
+        value, gap, best, worst = gradient[label], 0.0, label, label
+        for r in range(a.k):
+            gradient[r] = a.margin - value + gradient[r] if r != label else 0.0
+        for r in range(a.k):
             if gradient[r] > gradient[best]:
                 best = r
-            if alpha[r] > 0.0 and (gradient[r] < gradient[worst] or alpha[worst] <= 0.0):
+            if a.alpha[r] > 0.0 and (gradient[r] < gradient[worst] or a.alpha[worst] <= 0.0):
                 worst = r
-        for r in range(k):
-            gap += alpha[r] * (gradient[best] - gradient[r])
-        if gap <= GAP * gamma * c or best == worst:
+        for r in range(a.k):
+            gap += a.alpha[r] * (gradient[best] - gradient[r])
+        if gap <= GAP * a.margin * a.most or best == worst:
             return
-        for r in range(k):
-            if r != best and r != worst:
-                line.rest += part[r]
-        line.which[best == label], line.d[best == label] = best, -1.0
-        line.which[best != label], line.d[best != label] = worst, 1.0
-        s = climb(line, alpha[worst], gamma * ((worst == label) - (best == label)), 0.0, 0.0, NULL, NULL, 0, 0.0)
+        a.rest = rest
+        for r in range(a.k):
+            a.rest += part[r] if r != best and r != worst else 0.0
+        a.moves[best == label], a.d[best == label] = best, -1.0
+        a.moves[best != label], a.d[best != label] = worst, 1.0
+        s = climb(a, a.alpha[worst], a.margin * ((worst == label) - (best == label)), 0.0, 0, 0.0)
         if s <= 0.0:
             return
-        alpha[best] += s
-        alpha[worst] = alpha[worst] - s if s < alpha[worst] else 0.0
-        follow(line, s)
+        a.alpha[best] += s
+        a.alpha[worst] = a.alpha[worst] - s if s < a.alpha[worst] else 0.0
+        follow(a, s)
 
 
-cdef void interior(Line* line, Py_ssize_t k, double c, double* shares, double* work) noexcept nogil:
+cdef void interior(Ascent* a) noexcept nogil:
     """Find DA3's step for the log loss, entropic: shares of the classes that maximise the dual, to a gap of GAP c.
 
     At the optimum a is the softmax of the scores that it leads to (the gap is Σ a log(a / softmax)). Each step is Newton's with
-    the Hessian's diagonal, 1/a_r + c σ Z''_r/Z, and an optimal step length; the line moves all classes. work : 3k numbers.
+    the Hessian's diagonal, 1/a_r + c σ Z''_r/Z, and an optimal step length; the line moves all classes.
     """
     cdef Py_ssize_t r, largest = 0, _n
     cdef double gap, s, mean, rates, change, high
-    cdef double* wanted = work
-    cdef double* scores = work + k
-    cdef double* rate = work + 2 * k
+    cdef double* shares = a.alpha
+    cdef double* wanted = a.direction
+    cdef double* scores = a.work
+    cdef double* rate = a.work + a.k
     for _n in range(MOST):
-        survey(line, k, wanted, scores, rate)
-        log_sum(scores, k, wanted)
+        survey(a, a.rest, wanted, scores, rate)
+        log_sum(scores, a.k, wanted)
         gap = mean = rates = change = 0.0
         high = INFINITY
-        for r in range(k):
-            rate[r] = shares[r] / (1.0 + c * rate[r] * shares[r])
+        for r in range(a.k):
+            rate[r] = shares[r] / (1.0 + a.most * rate[r] * shares[r])
             if shares[r] > 0.0:
                 gap += shares[r] * log(shares[r] / wanted[r]) if wanted[r] > 0.0 else 1.0
                 mean += rate[r] * (scores[r] - log(shares[r]))
@@ -324,17 +298,17 @@ cdef void interior(Line* line, Py_ssize_t k, double c, double* shares, double* w
             largest = r if shares[r] > shares[largest] else largest
         if gap <= GAP or rates == 0.0:
             return
-        for r in range(k):
+        for r in range(a.k):
             wanted[r] = rate[r] * (scores[r] - log(shares[r]) - mean / rates) if shares[r] > 0.0 and r != largest else 0.0
             change += wanted[r]
         wanted[largest] = -change           # exactly: a step may be many times as long
-        for r in range(k):
-            line.d[r] = -c * wanted[r]
+        for r in range(a.k):
+            a.d[r] = -a.most * wanted[r]
             if wanted[r] < 0.0 and -shares[r] / wanted[r] < high:
                 high = -shares[r] / wanted[r]
-        s = climb(line, high, 0.0, 0.0, c, shares, wanted, k, 1.0 if high > 1.0 else 0.5 * high) if high != INFINITY else 0.0
+        s = climb(a, high, 0.0, 0.0, a.k, 1.0 if high > 1.0 else 0.5 * high) if high != INFINITY else 0.0
         if s <= 0.0:
             return
-        for r in range(k):
+        for r in range(a.k):
             shares[r] = larger(shares[r] + s * wanted[r], <double>0.0)
-        follow(line, s)
+        follow(a, s)
