@@ -255,6 +255,22 @@ cdef inline bint takes_all(const Ascent* a, const floating[::1] state) noexcept 
     return a.loss >= bend * exp(2.0 * a.most * a.simplex.rate * largest) * total / normaliser(a.simplex.group)
 
 
+cdef inline Py_ssize_t number_sizes(Ascent* a, floating* met) noexcept nogil:
+    """Number the sizes |x| of a row in order of appearance, and return how many there are; 0 if more than SIZES."""
+    cdef Py_ssize_t j, s, n = 0
+    cdef const floating* x = <const floating*>a.row.x
+    for j in range(a.row.n):
+        s = 0
+        while s < n and met[s] != fabs(x[j]):
+            s += 1
+        if s == SIZES:
+            return 0
+        if s == n:
+            met[n], n = <floating>fabs(x[j]), n + 1
+        a.sizes[j] = s
+    return n
+
+
 cdef double sum_of_others(const Ascent* a, const floating[::1] state, double unit) noexcept nogil:
     """Return Σ e^(±u - unit) over what a step along the line leaves as it is, from u: O(features)."""
     cdef Py_ssize_t i, j, c, met = 0
@@ -279,7 +295,7 @@ cdef void lay_out(Ascent* a, const floating[::1] state) noexcept nogil:
     Z less the row's terms is exact but for 10^-24 of its largest. The stored powers of masses far below the others are not: where
     a step might raise those beside them, the masses are computed from u.
     """
-    cdef Py_ssize_t i, j, s, n_met, m = a.row.n, full = round_up(a.row.n), n_sizes = 0
+    cdef Py_ssize_t i, j, s, n_met, m = a.row.n, full = round_up(a.row.n), n_sizes
     cdef const floating* x = <const floating*>a.row.x
     cdef floating* sinh = <floating*>a.row.x + a.row.capacity
     cdef floating* zeros = sinh + a.row.capacity
@@ -291,16 +307,7 @@ cdef void lay_out(Ascent* a, const floating[::1] state) noexcept nogil:
     cdef double reach = a.most * a.simplex.rate * a.size.largest
     cdef double unit = (log(2.0) if a.simplex.is_signed else 0.0) + group.shift
     cdef bint anew = group.shift > 300.0 or (reach > 12.0 and 2.0 * reach > 65.0 + log(z)), exact
-    for j in range(m):          # the sizes |x| by number, in order of appearance
-        s = 0
-        while s < n_sizes and met[s] != fabs(x[j]):
-            s += 1
-        if s == SIZES:
-            n_sizes = 0
-            break
-        if s == n_sizes:
-            met[n_sizes], n_sizes = <floating>fabs(x[j]), n_sizes + 1
-        a.sizes[j] = s
+    n_sizes = number_sizes(a, met)
     a.n_masses = n_sizes if n_sizes else m
     exact = reach > 12.0 or a.n_masses > 32     # (else a plain sum is good for what is left of Z; of few numbers it is faster)
     for j in range(a.n_masses):
@@ -351,7 +358,7 @@ cdef inline bint waits(Py_ssize_t c, const PassContext* context) noexcept nogil:
     return c < context.n_classes and context.open_classes and context.counts[c] == 0.0
 
 
-cdef inline void find_loss(Ascent* a, Py_ssize_t g, const Round* r, const PassContext* context) noexcept nogil:
+cdef void find_loss(Ascent* a, Py_ssize_t g, const Round* r, const PassContext* context) noexcept nogil:
     """Compute the row's loss in group g, of which its label or target asks something (squared loss: the error), and the line of
     the loss's (sub)gradient; of the softmax, the probabilities."""
     cdef Py_ssize_t rival
@@ -361,19 +368,18 @@ cdef inline void find_loss(Ascent* a, Py_ssize_t g, const Round* r, const PassCo
     if context.task == REGRESSION:          # one α: of c |y - s| the dual gets α y, of c (y - s)² α y - α²/(4c)
         sign = 1.0 if r.target - a.scores[0] > 0.0 else -1.0
         a.gain = sign * r.target
-    a.n_moves, a.moves[0], a.d[0] = 1, g, sign
-    m = sign * a.scores[g]
-    if a.joint and a.p.trigger == LOG_LOSS:
+    if not a.joint:
+        m = sign * a.scores[g]
+        a.n_moves, a.moves[0], a.d[0] = 1, g, sign
+        if context.task == REGRESSION or not waits(g, context):
+            a.loss = a.gain - m if a.p.trigger != LOG_LOSS else log1p(exp(-m)) if m > -30.0 else -m
+    elif a.p.trigger == LOG_LOSS:
         a.loss = log_sum(a.scores, a.k, a.direction) - a.scores[r.label]
-    elif a.joint:
+    else:
         rival = top(a.scores, context, r.label)
         if rival >= 0:                      # (learning always leaves a rival, but a file might not)
             a.loss = a.margin - (a.scores[r.label] - a.scores[rival])
             a.n_moves, a.moves[0], a.moves[1], a.d[0], a.d[1] = 2, r.label, rival, 1.0, -1.0
-    elif a.p.trigger == LOG_LOSS:
-        a.loss = 0.0 if waits(g, context) else log1p(exp(-m)) if m > -30.0 else -m
-    elif context.task == REGRESSION or not waits(g, context):
-        a.loss = a.gain - m
 
 
 cdef inline void find_step(Ascent* a, const floating[::1] state, Py_ssize_t label, const PassContext* context) noexcept nogil:

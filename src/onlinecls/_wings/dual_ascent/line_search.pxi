@@ -12,25 +12,26 @@ cdef double GAP = 1e-11     # of a row's dual value: where the maximisations end
 
 cdef double weigh(const Ascent* a, Py_ssize_t c, double move, double* first, double* second) noexcept nogil:
     """Return the sum of class c's masses after this move, and Σ h (up - down) and Σ h² (up + down)."""
-    cdef Py_ssize_t j
-    cdef double u, v, h, total = 0.0, mean = 0.0, square = 0.0
+    cdef Py_ssize_t j, m = a.n_masses
+    cdef double u, v, total = 0.0, mean = 0.0, square = 0.0
+    cdef const double* h = a.h
     cdef double* up = a.up + c * a.row.capacity
     cdef double* down = a.down + c * a.row.capacity
     cdef double* rise = a.powers
     cdef double* fall = a.powers + a.row.capacity
     if move != 0.0:
-        for j in range(a.n_masses):
-            rise[j] = move * a.h[j]
-        exp_all(rise, a.n_masses)
-        for j in range(a.n_masses):
+        for j in range(m):
+            rise[j] = move * h[j]
+        exp_all(rise, m)
+        for j in range(m):
             fall[j] = down[j] * (1.0 / rise[j])
             rise[j] *= up[j]
         up, down = rise, fall
-    for j in range(a.n_masses):
-        u, v, h = up[j], down[j], a.h[j]
+    for j in range(m):
+        u, v = up[j], down[j]
         total += u + v
-        mean += h * (u - v)
-        square += h * h * (u + v)
+        mean += h[j] * (u - v)
+        square += h[j] * h[j] * (u + v)
     first[0], second[0] = mean, square
     return total
 
@@ -39,8 +40,8 @@ cdef double probe(const Ascent* a, double s, double* value, double* curvature) n
     """Compute df*/ds and d²f*/ds²; return the sum of the sizes of the vectors' parts in the former."""
     cdef Py_ssize_t i
     cdef double first, second, mean = 0.0, size = 0.0, square = 0.0, z = a.rest, sigma = a.shared.sigma
-    value[0], curvature[0] = a.start + s * a.slope, a.slope
     if not a.entropic:
+        value[0], curvature[0] = a.start + s * a.slope, a.slope
         return fabs(a.start) + s * a.slope
     for i in range(a.n_moves):
         z += weigh(a, a.moves[i], s * a.d[i], &first, &second)
