@@ -133,13 +133,6 @@ intercept_ : ndarray of shape (1,)
 progressive_mse_, progressive_mae_ : float
     Mean squared and mean absolute error of `predict`, called just before each of the t_ rows was learnt (whatever the row's
     weight; an error above 1e140 counts as 1e140). NaN before the first.""",
-    "outlier_detector": """\
-center_ : ndarray of shape (n_features,)
-    The centre, in the model's dtype. Computed when read.
-offset_ : float
-    -epsilon: ``decision_function`` is ``score_samples - offset_``.
-n_mistakes_ : int
-    Of the t_ rows, those after the first that `predict`, called just before, would have called outliers.""",
 }
 
 ANY_KIND = """
@@ -160,13 +153,23 @@ ValueError
     matrix, wrong shapes, targets that are not finite or no labels, negative weights."""
 
 
+def _family_attributes(cls: Any) -> str:
+    """Return the entries of the public properties that a family beside the core has, in their own words."""
+    found = ""
+    for base in cls.__mro__:
+        for name, member in vars(base).items() if "._wings." in base.__module__ else ():
+            if isinstance(member, property) and name.strip("_") + "_" == name:
+                found += f"{name} : {member.fget.__annotations__['return']}\n    {member.fget.__doc__}\n"
+    return found
+
+
 @dataclass_transform()
 def estimator(cls: Any) -> Any:
     """Turn a class into an estimator: with a dataclass's constructor of its parameters, and a completed docstring.
 
     Its own parameters come first, the others in the order of `PARAMETERS`. In the docstring {shared}, or {parameters},
-    {attributes} and {raises}, are replaced by the shared texts that it does not have itself (`_attributes`: those of attributes
-    that its family has), and names in braces by the constructor's defaults.
+    {attributes} and {raises}, are replaced by the shared texts that it does not have itself, attributes of a family by the
+    docstrings of its properties, and names in braces by the constructor's defaults.
     """
     what, cls = cls.__doc__, dataclass(eq=False, repr=False)(cls)
     texts = {text.split(" :")[0]: text for text in re.split(r"\n(?=\w)", PARAMETERS)}
@@ -178,18 +181,19 @@ def estimator(cls: Any) -> Any:
     defaults = {each.name: each.default for each in ordered}
     if any(row.level for row in algorithms_of(cls)):
         texts["intercept_scaling"] += LEVEL
-    attributes = ATTRIBUTES[cls._estimator_type] + ANY_KIND
+    attributes = _family_attributes(cls) + ATTRIBUTES.get(cls._estimator_type, "") + ANY_KIND
     attributes += (COVARIANCES if "covariance" in defaults else "") + (SCALE if "scale" in defaults else "")
-    family = getattr(cls, "_attributes", "")
-    own = set(re.findall(r"^(?:    )?(\w+)(?:, \w+)* : ", family + what, re.MULTILINE))
+    own = {name for names in re.findall(r"^    (\w+(?:, \w+)*) : ", what, re.MULTILINE) for name in names.split(", ")}
+    entries: dict[str, str] = {}
+    for entry in re.split(r"\n(?=\w)", attributes):
+        if (name := re.split("[ ,\n]", entry)[0]) not in own:
+            entries.setdefault(name, entry.strip())
     parts = {
         "shared": "{parameters}\n\nAttributes\n----------\n{attributes}\n\nRaises\n------\n{raises}",
         "parameters": "\n".join(
             text for names, text in texts.items() if (name := names.split(",")[0]) in defaults and name not in own
         ),
-        "attributes": family + "\n".join(
-            text for text in re.split(r"\n(?=\w)", attributes) if re.split("[ ,]", text)[0] not in own
-        ),
+        "attributes": "\n".join(entries.values()),
         "raises": RAISES,
         **{name: f'"{value}"' if name == "scale" and value == "auto" else str(value) for name, value in defaults.items()},
     }

@@ -176,13 +176,6 @@ class _DualAscent(AscentLearner):
     norm_bound: float = 1.0
     signed: bool = True
 
-    _attributes = """\
-dual_value_ : float
-    The dual after the last update, sum of the losses' parts - f*(theta): at most min_w f(w) + sum of c_t loss_t(w).
-sigma_ : float
-    sigma of the last round.
-"""
-
     @property
     def sigma_(self) -> float:
         """σ of the last round."""
@@ -190,7 +183,7 @@ sigma_ : float
 
     @property
     def dual_value_(self) -> float:
-        """The dual after the last update: the losses' parts - f*(θ), summed over all learners in one against the rest."""
+        """The dual after the last update, of all learners: the losses' parts - f*(θ), at most min_w f(w) + Σ c_t loss_t(w)."""
         return self._fitted_state().known().dual_value()
 
 
@@ -347,7 +340,7 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
 
     `predict` returns ``classes_[1]`` when w.x > 1/2. With eta0="auto" the expected loss of a prediction drawn with the chance w.x
     is at most the best expert's + 2 sqrt(T ln(d) / 2) + sqrt(ln(d) / 8) after T rounds, d experts. A row costs O(n_features).
-    Advice out of range, and a third class, are refused.
+    ``coef_`` has the w of the next round, >= 0, of sum 1. Advice out of range, and a third class, are refused.
 
     S. Shalev-Shwartz, Y. Singer: Theory and Applications of Online Learning, ICML 2008 tutorial, parts I, III and V.
 
@@ -378,14 +371,6 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
     if not TYPE_CHECKING:  # (the base has them as parameters)
         average, early_stopping = False, False
     _has_fast_path = False  # (advice is checked)
-    _attributes = """\
-coef_ : ndarray of shape (1, n_features)
-    The experts' weights w of the next round, >= 0, of sum 1.
-intercept_ : ndarray of shape (1,)
-    -1/2: the decision is w.x - 1/2 > 0. (signed=True: 0, and w.x > 0.)
-expected_loss_ : float
-    The sum over the rounds, each counted once, of the randomised prediction's chance of being wrong.
-"""
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -412,11 +397,11 @@ expected_loss_ : float
 
     @property  # type: ignore[misc]
     def intercept_(self) -> NDArray[np.floating]:
-        """-1/2, or 0 with signed=True."""
+        """-1/2, as the decision is w.x - 1/2 > 0; with signed=True 0."""
         self._fitted_state()
         return np.array([0.0 if self.signed else -0.5])
 
     @property
     def expected_loss_(self) -> float:
-        """Sum over the rounds of the randomised prediction's chance of being wrong."""
+        """Sum over the rounds, each counted once, of the randomised prediction's chance of being wrong."""
         return float(self._fitted_state().shared[SHARED["dual_gain"]])

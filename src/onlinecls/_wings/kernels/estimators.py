@@ -179,23 +179,21 @@ class SupportState(State, support.SupportSet):
 
         A row that is learnt again, in a later epoch of a `fit` or by a precomputed kernel, is the same support vector.
         """
-        X, (old, _), kernel, size, n, first = rows.array()[numbers], self.weights(), self.kernel, self.size, len(numbers), 0
+        X, (old, _), size, first = rows.array()[numbers], self.weights(), self.size, 0
         if self.is_precomputed:
             first = int(rows.indptr[0]) // rows.n_features  # (rows may be a slice of X)
             added = numbers + first
         else:
             X = added = _alike(X, old) if size else X
-        K = np.empty((n, size + n))
-        if size:
-            K[:, :size] = kernel.values(X, old)
-        K[:, size:] = kernel.values(X, added, same=X is added)
-        room = min(size + n, max(size, self.params.budget) + 1)
+        K = [self.kernel.values(X, old)] if size else []
+        K.append(self.kernel.values(X, added, same=X is added))
+        room = min(size + len(numbers), max(size, self.params.budget) + 1)
+        rooms = self.sizes(self.n_features, len(self.counts), self.params, size=room)
+        for name, axis in (("P", "covariances"), ("Q", "inverses"), ("norms", "size"), ("origin", "size")):
+            setattr(self, name, _with_room(getattr(self, name), rooms[axis]))
         alpha = np.zeros((self.n_columns, room))
         alpha[:, :size] = self.alpha
-        rooms = {"P": packed(room) * self.prior.shape[1], "Q": packed(room) * kernel.projects, "norms": room, "origin": room}
-        for name, wanted in rooms.items():
-            setattr(self, name, _with_room(getattr(self, name), wanted))
-        block = support.Block(self, K, alpha, first)
+        block = support.Block(self, np.ascontiguousarray(np.hstack(K)), alpha, first)
         if issparse(added) and size:
             from scipy.sparse import vstack
 
@@ -372,9 +370,9 @@ class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):
 
         w = Σ a_i φ(x_i),     Σ = I - Σ P_ij φ(x_i) φ(x_j)',     φ(x).φ(z) = k(x, z) + intercept_scaling².
 
-    With ``kernel="linear"`` they are the linear learners, first order (perceptron, pa: O(s) a row) or with full covariance (sop,
-    arow: O(s²) a row learnt from, s²/2 numbers a column). Three classes or more share one support set. Everything is float64.
-    Any split of a stream into calls gives the same model up to the rounding of the kernel values.
+    With ``kernel="linear"`` (which alone has ``coef_``) they are the linear learners, first order (perceptron, pa: O(s) a row) or
+    with full covariance (sop, arow: O(s²) a row learnt from, s²/2 numbers a column). Three classes or more share one support set.
+    Everything is float64. Any split of a stream into calls gives the same model up to the rounding of the kernel values.
 
     K. Crammer, A. Kulesza, M. Dredze: Adaptive Regularization of Weight Vectors, NIPS 2009. L. Csató, M. Opper: Sparse On-Line
     Gaussian Processes, Neural Computation 14, 2002 (the projection under a budget).
@@ -404,18 +402,7 @@ class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):
     fit_intercept : bool, default=True
         Learn an intercept: add intercept_scaling², the square of a constant feature, to the kernel.
     intercept_scaling : float, default=1.0
-    {parameters}
-
-    Attributes
-    ----------
-    support_vectors_ : ndarray or CSR array of shape (n_support_, n_features)
-    dual_coef_ : ndarray of shape (1 or n_classes, n_support_)
-    coef_ : ndarray of shape (1 or n_classes, n_features)
-        Only with a linear kernel.
-    gamma_ : float
-    n_support_, n_dropped_ : int
-        Support vectors, and those removed for the budget.
-    {attributes}
+    {shared}
 
     Examples
     --------
@@ -443,7 +430,7 @@ class KernelOnlineRegressor(_KernelLearner, OnlineRegressor):
     """Passive-aggressive regression or recursive least squares (AROW for regression) in the feature space of a kernel.
 
     With s = w.φ(x), w = Σ a_i φ(x_i) on the rows learnt from, φ(x).φ(z) = k(x, z) + intercept_scaling², and a row's weight c,
-    which turns C into C c and r into r/c:
+    which turns C into C c and r into r/c (``coef_``, of shape (1, n_features), is only there with ``kernel="linear"``):
 
         pa:    l = [|y - s| - ε]+,   w += τ sgn(y - s) φ(x),   τ = min(C, l/||φ(x)||²),  or  l/(||φ(x)||² + 1/(2C)) (squared)
         arow:  w += (y - s)/(v + r) Σφ(x),   Σ^-1 += φ(x)φ(x)'/r,   v = φ(x)'Σφ(x)
@@ -462,15 +449,7 @@ class KernelOnlineRegressor(_KernelLearner, OnlineRegressor):
     intercept_scaling : float or "auto", default="auto"
         A number: as in `KernelOnlineClassifier`. "auto": 1, and y is the target's deviation from the weighted mean m of the
         targets before it (`fit`: of all rows). Predictions and ``intercept_`` then include m.
-    {parameters}
-
-    Attributes
-    ----------
-    support_vectors_, dual_coef_, gamma_, n_support_, n_dropped_
-        As in `KernelOnlineClassifier`, one column.
-    coef_ : ndarray of shape (1, n_features)
-        Only with a linear kernel.
-    {attributes}
+    {shared}
 
     Examples
     --------
