@@ -368,8 +368,7 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
     class_weight: ClassWeight = None
     signed: bool = False
 
-    if not TYPE_CHECKING:  # (the base has them as parameters)
-        average, early_stopping = False, False
+    early_stopping = False  # (no parameter)
     _has_fast_path = False  # (advice is checked)
 
     def __sklearn_tags__(self) -> Tags:
