@@ -97,7 +97,7 @@ class StreamPipeline(Estimator):
     _in_place = frozenset({"steps"})
 
     def __init__(self, steps: list[tuple[str, Any]]) -> None:
-        self._assign(locals())
+        self.steps = steps
 
     def __sklearn_is_fitted__(self) -> bool:
         return is_fitted(self._learner)

@@ -8,7 +8,7 @@ from typing import Any
 import onlinecls
 
 from .._estimators.fitting import SKIPPED
-from .._estimators.learner import check_parameters, state_of
+from .._estimators.learner import state_of
 from .._estimators.saving import load
 from .._input import escaped
 from .._input.compat import is_regressor, kind_of
@@ -50,7 +50,7 @@ def make_learner(options) -> Any:
         error(f"argument --probabilities: must be left out for {name}, which has none")
     learner = cls(**algorithm.selects, **values, dtype=options.dtype or "float32")
     try:
-        check_parameters(learner)
+        algorithm_of(learner)
     except ValueError as problem:
         error(f"argument --param: {problem}")
     return learner

@@ -46,7 +46,7 @@ class Estimator:
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     _poor_score = False  # True if scikit-learn's checks must not expect a good score on their small sets
-    _in_place = frozenset({"_state", "_model"})  # attributes whose objects learning changes
+    _in_place = frozenset({"_state"})  # attributes whose objects learning changes
     _of_now = frozenset({"_lock", "_checked", "_kept"})  # attributes that no copy takes over
 
     def __sklearn_tags__(self: Any) -> Tags:
@@ -71,12 +71,6 @@ class Estimator:
         """Return a function that reads all constructor parameters, as a tuple, off an instance's dictionary."""
         names = cls._parameter_names()
         return itemgetter(*names) if len(names) > 1 else lambda values: tuple(values[name] for name in names)
-
-    def _assign(self, values: dict) -> None:
-        """Set a constructor's parameters (its locals) as given: nothing is checked or changed before `fit`."""
-        for name, value in values.items():
-            if name not in ("self", "__class__"):
-                setattr(self, name, value)
 
     def _nested(self) -> dict[str, Any]:
         """Return the estimators among the parameters, by the prefixes of their parameters' names."""

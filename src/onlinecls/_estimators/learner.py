@@ -433,11 +433,6 @@ def state_of(learner: Any) -> Any:
     return getattr(learner, "estimator_", learner)._fitted_state()
 
 
-def check_parameters(learner: OnlineLearner) -> None:
-    """Raise the ValueError that `fit` would raise for a parameter."""
-    learner._choose()
-
-
 @contextmanager
 def learning(learner: OnlineLearner, again: bool) -> Iterator[None]:
     """Mark the rows learnt inside the context as learnt before (`again`) or new: probabilities learn from new rows only."""

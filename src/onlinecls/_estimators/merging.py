@@ -92,23 +92,6 @@ def check_merges(model: Any) -> None:
     _check_kind(model, model)
 
 
-def check_alike(models: list[Any]) -> None:
-    """Raise the ValueError that merging would raise for fitted models' features, dtype, names or type of labels."""
-    first, names = models[0], None
-    for model in models:
-        for word, name in (("features", "n_features"), ("dtype", "dtype")):
-            if getattr(first._state, name) != getattr(model._state, name):
-                came = f"{getattr(first._state, name)} and {getattr(model._state, name)}"
-                _refuse(first, f"models of the same {word}", came, "Read all shards with the same options")
-        own = model.__dict__.get("feature_names_in_")
-        names = own if names is None else names
-        if own is not None and not np.array_equal(own, names):
-            _refuse(first, "models of the same feature names in the same order", "others",
-                    "Give the columns of all shards in one order")
-        if hasattr(first, "classes_"):
-            validate.comparable(type(first).__name__, model.classes_, first.classes_, "classes of the other model")
-
-
 def merge_into(learner: Any, others: tuple[Any, ...]) -> Any:
     """Do the work of `Estimator.merge`."""
     models = (learner, *others)
@@ -117,18 +100,25 @@ def merge_into(learner: Any, others: tuple[Any, ...]) -> Any:
     fitted = [model for model in models if "_state" in model.__dict__]
     if not fitted:
         raise not_fitted(type(learner).__name__)
+    first, named = fitted[0]._state, [model for model in fitted if "feature_names_in_" in model.__dict__]
     for model in fitted:
         if model._is_another_kind(model._choose()):
             _refuse(learner, "models of the kind that their parameters choose", f"other values of {model._changed()} since they "
                     "were learnt", "Set them back, or call fit")
-    check_alike(fitted)
+        for word, name in (("features", "n_features"), ("dtype", "dtype")):
+            if (came := getattr(model._state, name)) != getattr(first, name):
+                _refuse(learner, f"models of the same {word}", f"{getattr(first, name)} and {came}",
+                        "Read all shards with the same options")
+    for model in named:
+        if not np.array_equal(model.feature_names_in_, named[0].feature_names_in_):
+            _refuse(learner, "models of the same feature names in the same order", "others",
+                    "Give the columns of all shards in one order")
     learnt = [model for model in fitted if model._state.count("t")] or fitted[:1]
     state = _merged(learnt) if len(learnt) > 1 else learnt[0]._state.copy()
     state.sparse_coef = None
     found = {"_state": state, "n_features_in_": learnt[0].n_features_in_, "n_iter_": max(model.n_iter_ for model in learnt)}
-    named = next((model for model in fitted if "feature_names_in_" in model.__dict__), None)
-    if named is not None:
-        found["feature_names_in_"] = named.feature_names_in_
+    if named:
+        found["feature_names_in_"] = named[0].feature_names_in_
     learner.__dict__.update(found)
     return learner
 

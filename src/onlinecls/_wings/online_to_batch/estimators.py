@@ -13,7 +13,7 @@ from ..._estimators import saving
 from ..._estimators.classifier import classes_of_fit
 from ..._estimators.estimator import Estimator
 from ..._estimators.fitting import read_weights_of_fit
-from ..._estimators.learner import OnlineLearner, check_features, check_parameters, take_features
+from ..._estimators.learner import OnlineLearner, check_features, take_features
 from ..._files import numbered, of_number, require, require_layout
 from ..._input import validate
 from ..._input.compat import not_fitted, random_state
@@ -314,7 +314,7 @@ class OnlineToBatch(Estimator):
         given = saving.read_parameters(cls, {"estimator": None, **header["parameters"]})
         found = cls(**{**given, "estimator": kind(**saving.read_parameters(kind, header["wrapped_parameters"]))})
         found._check_parameters()
-        check_parameters(found.estimator)
+        found.estimator._choose()
         found.estimator_, found._method, found.n_iter_ = models[0], found.method, header["n_iter"]
         found.n_rows_, found._largest, found.n_features_in_ = int(numbers[0, 0]), float(numbers[0, 1]), models[0].n_features_in_
         kept = zip(models[1:], numbers[1:].tolist(), strict=True)
