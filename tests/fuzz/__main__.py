@@ -1,16 +1,15 @@
 """make fuzz, or
 
-    PYTHONPATH=tests python -m fuzz [TARGET ...] [--seconds 60] [--first 0] [--seed N] [--keep FOLDER]
+    PYTHONPATH=tests python -m fuzz [TARGET ...] [--seconds 60] [--first 0] [--seed N]
 
-Each target gets its seconds in a process of its own, which says before each case what its seed is: so a crash, or a case that
+Each target gets its seconds in a process of its own, which says after each case what the next seed is: so a crash, or a case that
 never ends, has a name too. The same seed makes the same case: `python -m fuzz learners --seed 4711`. Findings are printed with
-their seed; the exit code is 1 if there are any. --keep writes those that are bytes into a folder, in the form of the corpus.
+their seed; the exit code is 1 if there are any. A case that is bytes is kept in the corpus as a line of JSON and the bytes.
 """
 
 import argparse
 import collections
 import faulthandler
-import hashlib
 import importlib
 import json
 import os
@@ -33,15 +32,10 @@ PATIENCE = 300  # seconds for one case, on a machine that may be busy
 MEMORY = 8 << 30  # bytes of addresses for a process
 
 
-def made(name, seed):
-    """(the target, its case of that seed)."""
-    target = importlib.import_module(f"fuzz.{name}")
-    return target, target.make(np.random.default_rng([zlib.crc32(name.encode()), seed]))
-
-
 def checked(name, seed):
-    """Run a case and return its outcome."""
-    target, case = made(name, seed)
+    """Make a target's case of a seed, run it, and return its outcome."""
+    target = importlib.import_module(f"fuzz.{name}")
+    case = target.make(np.random.default_rng([zlib.crc32(name.encode()), seed]))
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         return target.check(case)
@@ -88,19 +82,14 @@ def work(name, first, seconds):
 # --- the process that watches --------------------------------------------------------------------------------------------------
 
 
-def hunt(name, first, seconds, keep):
+def hunt(name, first, seconds):
     """Run a target's processes until its time is over; return the number of findings."""
     began, seed, came, kinds = time.monotonic(), first, collections.Counter(), collections.Counter()
 
     def note(kind, trace, seed):
         kinds[kind] += 1
-        if kinds[kind] > 1:
-            return
-        print(f"\n--- {name} --seed {seed}: {kind}\n{trace}", flush=True)
-        _, case = made(name, seed) if keep else (None, None)
-        if isinstance(case, tuple) and len(case) == 2 and isinstance(case[1], bytes):
-            data = json.dumps(case[0]).encode() + b"\n" + case[1]
-            Path(keep, f"{name}-{hashlib.sha256(data).hexdigest()[:8]}").write_bytes(data)
+        if kinds[kind] == 1:
+            print(f"\n--- {name} --seed {seed}: {kind}\n{trace}", flush=True)
 
     while (left := began + seconds - time.monotonic()) > 0 and kinds.total() < 200:
         command = [sys.executable, "-m", "fuzz", name, "--first", str(seed), "--seconds", str(left), "--work"]
@@ -111,12 +100,11 @@ def hunt(name, first, seconds, keep):
                 came.update([line["came"]] if "came" in line else [])
                 if "kind" in line:
                     note(line["kind"], line["trace"], seed - 1)
-            code = process.wait()
             errors.seek(0)
             said = errors.read().decode(errors="replace")
-        if code:
+        if process.returncode:
             place = re.search(r"(runtime error: [^\n]*|ERROR: AddressSanitizer: \S+|Timeout \([^)]*\))", said)
-            note(f"exit code {code} {place[1] if place else ''}".strip(), said[-6000:], seed)
+            note(f"exit code {process.returncode} {place[1] if place else ''}".strip(), said[-6000:], seed)
             seed += 1
             if not begun:
                 break
@@ -133,7 +121,6 @@ def main():
     parser.add_argument("--seconds", type=float, default=60.0, help="for each target")
     parser.add_argument("--first", type=int, default=0, help="seed of the first case")
     parser.add_argument("--seed", type=int, help="run this case alone, in this process")
-    parser.add_argument("--keep", help="folder for findings that are bytes")
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     targets = options.targets or TARGETS
@@ -143,11 +130,11 @@ def main():
         faulthandler.enable()
         for name in targets:
             print(name, options.seed, checked(name, options.seed))
-        return 0
-    if options.work:
+    elif options.work:
         work(targets[0], options.first, options.seconds)
-        return 0
-    return 1 if sum([hunt(name, options.first, options.seconds, options.keep) for name in targets]) else 0
+    else:
+        return int(sum(hunt(name, options.first, options.seconds) for name in targets) > 0)
+    return 0
 
 
 if __name__ == "__main__":
