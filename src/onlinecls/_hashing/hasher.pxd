@@ -27,7 +27,8 @@ cdef class RowHasher:
     cdef readonly int64_t n_features
     cdef uint64_t mask                      # n_features - 1 where that is a power of two, else 0
     cdef str decode_error
-    cdef object heard                       # called with (column, whether its sign is negative, bytes) of each token, or None
+    cdef dict heard                         # by column: votes, name, whether others fell on it, sign of the name's hash; or None
+    cdef Py_ssize_t most_heard              # columns in it
     cdef bytes stop_bytes
     cdef const unsigned char* stop_text
     cdef Py_ssize_t* stops                  # a hash table of each stop word's (begin, end) in stop_bytes; end 0: empty

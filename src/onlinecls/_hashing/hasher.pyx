@@ -14,6 +14,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
 import re
+from heapq import nlargest
 from operator import itemgetter
 
 import numpy as np
@@ -22,7 +23,7 @@ from .._rows cimport start_of
 from .lanes cimport QUEUE, Queue, ascii_words, divide, drain, edges_of, enqueue, fold, hash_all, map_bits
 from .murmur cimport murmur3
 
-from .._input.validate import brief
+from .._input.validate import brief, is_missing
 from .._rows import Rows
 
 cdef extern from "Python.h":
@@ -42,6 +43,7 @@ cdef enum:
     FEW_SLOTS = 1 << 14         # home slots; up to here there are three a token
     MOST_SLOTS = 1 << 22
     CROWDED = 128               # slots from home at which a table is given up: only crafted hashes crowd so
+    NAME_BYTES = 42             # kept of a name
     BATCH = 1 << 20             # bytes between two checks for signals: well under 50 ms
     MAX_DOCUMENT = 1 << 30      # bytes, for one length of n-grams: positions and counts are int32
     EXACT = 1 << 24             # up to here sums of squares are exact in any order and precision
@@ -51,6 +53,7 @@ MAX_FEATURES = 2**31 - 1            # columns are int32
 ANALYZERS = {"word": WORD, "char": CHAR, "char_wb": CHAR_WB}
 WHITE_SPACES = re.compile(r"\s\s+")   # one space, for n-grams of characters
 NORMS = {None: NONE, "l1": L1, "l2": L2}
+ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}".encode()
 column_in = itemgetter(0)
 cdef object new = np.empty, FLOAT32 = np.dtype(np.float32), FLOAT64 = np.dtype(np.float64), INT32 = np.dtype(np.int32)
 cdef object INT64 = np.dtype(np.int64), NOTHING = np.empty(0)
@@ -247,7 +250,25 @@ cdef inline int put(Table* t, uint32_t column, int32_t count) noexcept nogil:
 
 
 cdef int hear(RowHasher self, uint32_t h, const unsigned char* text, Py_ssize_t n) except -1 with gil:
-    self.heard(column_of(self, h), sign_of(self, h) < 0, (<const char*>text)[:n])
+    """Count a token's vote for the name of its column."""
+    cdef Py_ssize_t m = min(n, NAME_BYTES)
+    while m < n and m > 0 and text[m] & 0xC0 == 0x80:           # (not within a character)
+        m -= 1
+    name = (<const char*>text)[:m] if m == n else (<const char*>text)[:m] + ELLIPSIS
+    column = column_of(self, h)
+    found = self.heard.get(column)
+    if found is None:
+        if len(self.heard) == self.most_heard:
+            kept = nlargest(self.most_heard // 2, self.heard.items(), key=itemgetter(1))
+            self.heard.clear()
+            self.heard.update(kept)
+        self.heard[column] = [1, name, False, sign_of(self, h)]
+    elif (<list>found)[1] == name:
+        (<list>found)[0] += 1
+    elif (<list>found)[0] > 0:
+        found[0], found[2] = found[0] - 1, True
+    else:
+        found[:] = 1, name, True, sign_of(self, h)
     return 0
 
 
@@ -457,13 +478,8 @@ cdef enlarge(RowHasher self, Py_ssize_t n_entries):
 
 cdef enlarged(array, Py_ssize_t size, dtype):
     found = new(size, dtype)
-    if array is not NOTHING:
-        found[:len(array)] = array
+    found[:len(array)] = array
     return found
-
-
-cdef part(array, Py_ssize_t size):
-    return array if len(array) == size else array[:size]
 
 
 # --- documents ---------------------------------------------------------------------------------------------------------------
@@ -643,15 +659,20 @@ cdef int hash_padded_words(RowHasher self, Py_ssize_t n) except -1 nogil:
     return 0
 
 
-class ItemError(TypeError):
-    """An item that is no document."""
+def not_a_text(item, row):
+    """Return the error for an item that is no document."""
+    needed = "HashingVectorizer: X must hold str, bytes or dicts, got"
+    if is_missing(item):
+        return ValueError(f"{needed} {item!r}, a missing value, in row {row}. Drop such rows, or fill them with ''.")
+    return TypeError(f"{needed} {type(item).__name__} in row {row}.")
 
 
 cdef class RowHasher:
     """Make CSR rows of documents. min_chars : the least number of characters of a word."""
 
     def __cinit__(self, analyzer="word", ngram_range=(1, 1), lowercase=True, stop_words=None, binary=False, alternate_sign=True,
-                  norm="l2", dtype=np.float64, int64_t n_features=2**20, min_chars=2, decode_error="strict", heard=None):
+                  norm="l2", dtype=np.float64, int64_t n_features=2**20, min_chars=2, decode_error="strict", dict heard=None,
+                  Py_ssize_t most_heard=0):
         self.analyzer, self.norm = ANALYZERS[analyzer], NORMS[norm]
         # No document has more than MAX_DOCUMENT units, so that longer n-grams are all empty, and their lengths fit an int.
         self.min_n, self.max_n = (min(n, MAX_DOCUMENT + 1) for n in ngram_range)
@@ -659,7 +680,7 @@ cdef class RowHasher:
         self.lowercase, self.binary, self.alternate_sign = lowercase, binary, alternate_sign
         self.single, self.n_features = dtype == np.float32, n_features
         self.mask = n_features - 1 if n_features & (n_features - 1) == 0 and n_features > 1 else 0
-        self.min_chars, self.decode_error, self.heard = min_chars, decode_error, heard
+        self.min_chars, self.decode_error, self.heard, self.most_heard = min_chars, decode_error, heard, most_heard
         self.stop_mask = -1
         if stop_words:
             self.set_stops(stop_words)
@@ -726,7 +747,7 @@ cdef class RowHasher:
                 elif isinstance(text, bytes):
                     at[n], size[n], kind[n] = PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text), 0
                 elif not isinstance(text, dict):
-                    raise ItemError(f"{type(text).__name__} is neither str nor bytes")
+                    raise not_a_text(text, self.n_rows + n)
                 elif n == 0:
                     self.add_dict(text)
                     i += 1
@@ -811,8 +832,7 @@ cdef class RowHasher:
         """Return the `Rows` added since the last call. (A value may be 0, where signs cancel.)"""
         if self.ends is NOTHING:
             enlarge(self, 0)
-        values, columns, ends = part(self.values, self.nnz), part(self.columns, self.nnz), part(self.ends, self.n_rows + 1)
-        rows = Rows(values, columns, ends, self.n_rows, self.n_features)
+        rows = Rows(self.values[:self.nnz], self.columns[:self.nnz], self.ends[:self.n_rows + 1], self.n_rows, self.n_features)
         self.clear()
         return rows
 

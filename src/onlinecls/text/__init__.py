@@ -17,7 +17,6 @@ from ._names import (
     compiled_hasher,  # noqa: F401 (for the streams)
     contributions,  # noqa: F401 (this and the next are for the pipeline and the command line)
     top_columns,  # noqa: F401
-    weights_towards,  # noqa: F401
 )
 from ._parameters import parameters_of, vectorizer_of  # noqa: F401 (for the streams)
 from ._rows import lasting, n_rows_of, part_of, sparse_rows  # noqa: F401 (for all that makes or cuts rows)

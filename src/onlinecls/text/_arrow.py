@@ -63,4 +63,4 @@ def without_views(column: Any) -> Any:
 
 def is_utf8(encoding: str) -> bool:
     """Return True if an encoding, by any of its names, is UTF-8."""
-    return codecs.lookup(encoding).name == "utf-8"
+    return encoding == "utf-8" or codecs.lookup(encoding).name == "utf-8"

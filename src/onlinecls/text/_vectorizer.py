@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._estimators.estimator import Estimator
-from .._hashing.hasher import MAX_FEATURES, ItemError, RowHasher
+from .._hashing.hasher import MAX_FEATURES, RowHasher, not_a_text
 from .._input.compat import tags
 from .._input.validate import is_missing
 from ._arrow import is_utf8, string_chunks
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
     from sklearn.utils import Tags
 
-_WORDS = r"(?u)\b\w\w+\b"
 # The compiled patterns, without "(?u)", and the least number of characters of their words.
 _NATIVE_PATTERNS: dict[str | None, int] = {r"\b\w\w+\b": 2, r"\w\w+": 2, r"\b\w+\b": 1, r"\w+": 1}
 _CHOICES: dict[str, tuple] = {
@@ -37,7 +36,6 @@ _CHOICES: dict[str, tuple] = {
     "analyzer": ("word", "char", "char_wb"), "strip_accents": ("ascii", "unicode", None),
 }
 _CHUNK = 4096  # documents
-_FEW = 64  # documents of a call whose time is that of the layers around the hasher
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -105,7 +103,7 @@ class HashingVectorizer(Estimator):
     preprocessor: Callable[[str], str] | None = None
     tokenizer: Callable[[str], Iterable[str]] | None = None
     stop_words: Literal["english"] | Iterable[str] | None = None
-    token_pattern: str | None = _WORDS
+    token_pattern: str | None = r"(?u)\b\w\w+\b"
     ngram_range: tuple[int, int] = (1, 1)
     analyzer: Literal["word", "char", "char_wb"] | Callable[[Any], Iterable[str]] = "word"
     n_features: int = 2**20
@@ -158,9 +156,14 @@ class HashingVectorizer(Estimator):
             If a parameter is not valid; if X is a single text, is empty, or holds a missing value, or what is no text and no
             dict; if a text is not of `encoding` and `decode_error` is "strict"; if a token has a lone surrogate.
         """
-        if type(X) is list and len(X) <= _FEW and (found := self._transform_few(X)) is not None:
-            return found
-        return self._rows_of(X, self._hasher())
+        kept = self.__dict__.pop("_kept", None)  # the last call's hasher (which a call in another thread does not find)
+        values = self._parameter_values()(self.__dict__)
+        if kept is None or not all(map(is_, kept[0], values)):
+            kept = values, self._hasher()
+        rows = self._rows_of(X, kept[1])
+        if type(self.ngram_range) is tuple and type(self.stop_words) in (type(None), str, frozenset):  # (none can change inside)
+            self._kept = kept
+        return rows
 
     def _rows_of(self, X: Iterable[Any], hasher: RowHasher) -> Any:
         self._refuse_one_text(X)
@@ -172,33 +175,6 @@ class HashingVectorizer(Estimator):
         if dtype.kind == "i" and self.norm is None:
             matrix.data = matrix.data.astype(dtype)
         return sparse_rows(matrix)
-
-    def _transform_few(self, texts: list[Any]) -> Any:
-        """Return the rows of a few texts by the hasher of the last such call, if no parameter is another object since then.
-
-        Return None where the long way must check a parameter, or raise the error of a text.
-        """
-        kept = self.__dict__.pop("_kept", None)  # (a call in another thread finds none)
-        values = self._parameter_values()(self.__dict__)
-        if kept is None or not all(map(is_, kept[0], values)):
-            self._check()
-            if not self._keeps_hasher():
-                return None
-            kept = values, self._hasher()
-        hasher = kept[1]
-        try:
-            hasher.add_texts(texts)
-        except (ItemError, UnicodeError):
-            return None
-        rows = hasher.take()
-        self._kept = kept
-        return sparse_rows(rows.matrix()) if rows.n_rows else None
-
-    def _keeps_hasher(self) -> bool:
-        """Return True if a compiled hasher serves further calls: no parameter could change inside."""
-        is_fixed = type(self.ngram_range) is tuple and (self.stop_words is None or isinstance(self.stop_words, frozenset))
-        plain = self.input == "content" and np.dtype(self.dtype).kind == "f"
-        return is_fixed and plain and self._is_native() and is_utf8(self.encoding)
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
@@ -237,9 +213,8 @@ class HashingVectorizer(Estimator):
         if pair[0] > pair[1]:
             raise ValueError(f"Invalid value for ngram_range={pair} lower boundary larger than the upper boundary.")
         words = self.stop_words
-        are_words = words == "english" if isinstance(words, str) else words is None or (
-            np.iterable(words) and all(isinstance(word, str) for word in words)
-        )
+        is_list = np.iterable(words) and all(isinstance(word, str) for word in words)
+        are_words = words == "english" if isinstance(words, str) else words is None or is_list
         require(are_words, "stop_words", '"english", a list of str or None')
         if self.token_pattern is None:
             needed = "a regular expression where there is no tokenizer"
@@ -260,16 +235,15 @@ class HashingVectorizer(Estimator):
 
     def _is_native(self) -> bool:
         """Return True if the compiled code makes the tokens."""
-        if callable(self.analyzer) or self.preprocessor is not None or self.strip_accents is not None:
-            return False
-        if self.ngram_range[0] < 1:  # scikit-learn has a meaning for it
+        is_python = callable(self.analyzer) or self.preprocessor is not None or self.strip_accents is not None
+        if is_python or self.ngram_range[0] < 1:  # (for which scikit-learn has a meaning)
             return False
         return self.analyzer != "word" or (self.tokenizer is None and self._pattern() in _NATIVE_PATTERNS)
 
     def _pattern(self) -> str | None:
         return None if self.token_pattern is None else self.token_pattern.removeprefix("(?u)")
 
-    def _hasher(self, heard: Callable | None = None) -> RowHasher:
+    def _hasher(self, heard: dict[int, list] | None = None, most_heard: int = 0) -> RowHasher:
         self._check()
         native = self._is_native()
         stop_words = self.get_stop_words() if self.analyzer == "word" else None
@@ -279,6 +253,7 @@ class HashingVectorizer(Estimator):
             alternate_sign=self.alternate_sign, norm=self.norm,
             dtype=np.float32 if np.dtype(self.dtype) == np.float32 else np.float64, n_features=int(self.n_features),
             min_chars=_NATIVE_PATTERNS.get(self._pattern(), 2), decode_error=self.decode_error, heard=heard,
+            most_heard=most_heard,
         )
 
     def get_stop_words(self) -> frozenset[str] | None:
@@ -302,20 +277,17 @@ class HashingVectorizer(Estimator):
     def _fill(self, hasher: RowHasher, X: Iterable[Any]) -> None:
         """Add all texts to the hasher."""
         plain, analyze = self.input == "content" and is_utf8(self.encoding), None if self._is_native() else self.build_analyzer()
-        arrow = string_chunks("HashingVectorizer", X) if plain or analyze else None
-        if arrow is not None and analyze is None:
-            for chunk in arrow:
-                self._fill_from_arrow(hasher, chunk)
-            return
-        for texts in self._lists(X if arrow is None else chain.from_iterable(chunk.to_pylist() for chunk in arrow)):
-            before = hasher.n_rows
+        arrow = string_chunks("HashingVectorizer", X) if type(X) is not list and (plain or analyze) else None
+        if arrow is not None and analyze is not None:
+            X, arrow = chain.from_iterable(chunk.to_pylist() for chunk in arrow), None
+        for texts in arrow or self._lists(X):
             try:
-                if analyze is None:
+                if arrow:
+                    self._fill_from_arrow(hasher, texts)
+                elif analyze is None:
                     hasher.add_texts(texts if plain else list(map(self._read, texts)))
                 else:
                     self._add_tokens(hasher, analyze, texts)
-            except ItemError:
-                raise self._error_of_item(before, texts) from None
             except UnicodeError as error:
                 error.add_note(f"{type(self).__name__}: in the text of row {hasher.n_rows}.")
                 raise
@@ -341,17 +313,6 @@ class HashingVectorizer(Estimator):
         is_other = isinstance(text, bytes) and not is_utf8(self.encoding)
         return text.decode(self.encoding, self.decode_error) if is_other else text
 
-    def _error_of_item(self, before: int, texts: list[Any]) -> Exception:
-        """Return the error for the first item of a list that is not a text."""
-        who = type(self).__name__
-        i, strange = next((i, text) for i, text in enumerate(texts) if not isinstance(text, str | bytes | dict))
-        if is_missing(strange):
-            return ValueError(
-                f"{who}: X must hold str, bytes or dicts, got {strange!r}, a missing value, in row {before + i}. "
-                "Drop such rows, or fill them with ''."
-            )
-        return TypeError(f"{who}: X must hold str, bytes or dicts, got {type(strange).__name__} in row {before + i}.")
-
     def _fill_from_arrow(self, hasher: RowHasher, column: Any) -> None:
         """Add the texts of a pyarrow string array to the hasher without copying them."""
         if column.null_count:
@@ -365,17 +326,13 @@ class HashingVectorizer(Estimator):
         width = np.int64 if str(column.type).startswith("large_") else np.int32
         offsets = np.frombuffer(places, width, column.offset + len(column) + 1)[column.offset :]
         offsets = offsets if offsets.flags.aligned else offsets.copy()  # (a file may put a buffer anywhere)
-        try:
-            hasher.add_offsets(offsets, np.frombuffer(text or b"", np.uint8))
-        except UnicodeError as error:
-            error.add_note(f"{type(self).__name__}: in the text of row {hasher.n_rows}.")
-            raise
+        hasher.add_offsets(offsets, np.frombuffer(text or b"", np.uint8))
 
     def _add_tokens(self, hasher: RowHasher, analyze: Callable[[Any], Iterable[str]], texts: list[Any]) -> None:
         """Add texts to the hasher by the tokens that scikit-learn's vectorizer makes."""
         for text in texts:
             if is_missing(text):
-                raise ItemError
+                raise not_a_text(text, hasher.n_rows)
             tokens = [] if isinstance(text, dict) else analyze(text)
             if isinstance(tokens, str):
                 raise ValueError(
