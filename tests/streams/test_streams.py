@@ -22,7 +22,7 @@ from contracts import memory_of
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from onlinecls.streams import Batch, MalformedLineError, Stream, _numbers, read
+from onlinecls.streams import Batch, MalformedLineError, Stream, _parsers, read
 from onlinecls.text import FeatureNames, HashingVectorizer
 
 SVMLIGHT = b"""\
@@ -96,7 +96,7 @@ def threads_end():
 
 
 def agrees_with_float(text):
-    value, n_read = _numbers.parse(text.encode())
+    value, n_read = _parsers.parse(text.encode())
     assert n_read == len(text) and struct.pack("d", value) == struct.pack("d", float(text)), text
 
 
@@ -122,9 +122,9 @@ def test_decimals_half_way_between_two_doubles_are_rounded_to_even():
 
 def test_a_number_ends_where_its_grammar_ends():
     for text in ("", "+", ".", "e5", "-.e1", "nan", "inf", "x", "--1", "+-1"):
-        assert _numbers.parse(text.encode()) is None, text
+        assert _parsers.parse(text.encode()) is None, text
     for text, n_read in {"1e": 1, "1e+": 1, "0x1f": 1, "1_0": 1, "1..2": 2, "1,5": 1, "5.e": 2}.items():
-        assert _numbers.parse(text.encode())[1] == n_read, text
+        assert _parsers.parse(text.encode())[1] == n_read, text
 
 
 # --- lines ---------------------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from functools import partial
 from queue import SimpleQueue
 
 from ._errors import MalformedLineError, excerpt
-from ._lines import BEHIND, BLANK
+from ._parsers import BEHIND, BLANK
 
 BOM = b"\xef\xbb\xbf"
 _LARGE = 1 << 18  # bytes of a block that two threads read

@@ -11,7 +11,7 @@ import numpy as np
 from .._input.validate import brief
 from ._blocks import batches
 from ._errors import FARTHEST, wrong_label
-from ._lines import BLANK
+from ._parsers import BLANK
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,8 +61,12 @@ class _Json:
     def __init__(self, options: Any, text: str | None):
         self.options, self.text, self.label = options, text, options.label or "label"
         self.kind: type | None = float if options.labels == "number" else None  # of the labels
-        self.rows: list[tuple[Any, Any, float]] = []  # (a text or a row of a table, label, weight)
+        self.known: set[str] = set()  # labels, some of them
+        self._clear()
+
+    def _clear(self) -> None:
         self.n_bytes = 0
+        self.rows, self.labels, self.weights = [], [], []  # type: tuple[list[Any], list[Any], list[float]]
 
     def begin(self, source: Source) -> None:
         self.line_number = 0
@@ -77,13 +81,14 @@ class _Json:
 
     def feed(self, block: bytearray, start: int, stop: int) -> tuple[int, Any]:
         """Read lines until the batch is full or one is malformed; return where the next one starts, and None or the fault."""
-        while start < stop and not self.full:
+        most = self.options.batch_rows
+        while start < stop and len(self.rows) < most and self.n_bytes < _BATCH_BYTES:
             end = block.index(b"\n", start)
             line, start = block[start:end], end + 1
             self.line_number += 1
             self.n_bytes += len(line)
             try:
-                self.rows.append(self._row_of(_loads(line)))
+                self._add(_loads(line))
             except _WrongError as error:
                 return start, (None, str(error))
             except (ValueError, RecursionError) as error:
@@ -93,12 +98,12 @@ class _Json:
                     return start, BLANK
         return start, None
 
-    def _row_of(self, row: Any) -> tuple[Any, Any, float]:
+    def _add(self, row: Any) -> None:
         options, weight = self.options, 1.0
         if type(row) is not dict:
             raise _WrongError(f"expected a JSON object, got {brief(row)}")
         label = row.pop(self.label, None)
-        if options.labelled:
+        if options.labelled and not (type(label) is str is self.kind and label in self.known):
             self._check_label(label)
         if options.weight is not None:
             weight = row.pop(options.weight, None)
@@ -110,11 +115,13 @@ class _Json:
             row = row.get(self.text)
             if type(row) is not str:
                 raise _WrongError(f"expected a text at key {self.text!r}, got {brief(row)}")
-            return row, label, weight
-        for value in row.values():
-            if type(value) is float and not -FARTHEST <= value <= FARTHEST:
-                raise _WrongError(f"expected numbers within ±{FARTHEST}, got {brief(row)}")
-        return row, label, weight
+        else:
+            for value in row.values():
+                if type(value) is float and not -FARTHEST <= value <= FARTHEST:
+                    raise _WrongError(f"expected numbers within ±{FARTHEST}, got {brief(row)}")
+        self.rows.append(row)
+        self.labels.append(label)
+        self.weights.append(weight)
 
     def _check_label(self, label: Any) -> None:
         kind = float if self.options.labels == "number" and type(label) is int else type(label)
@@ -128,14 +135,16 @@ class _Json:
         if wrong:
             raise _WrongError(wrong)
         self.kind = kind
+        if kind is str and len(self.known) < 1000:
+            self.known.add(label)
 
     def batches(self) -> Iterator[Any]:
         """Return the rows that were read as a batch."""
-        rows, labels, weights = map(list, zip(*self.rows, strict=True))
-        X = rows if self.text is None else self.options.texts_of(rows)
-        y = np.array(labels, dtype=self.kind) if self.options.labelled else None
-        self.rows, self.n_bytes = [], 0
-        yield X, y, None if self.options.weight is None else np.array(weights)
+        X = self.rows if self.text is None else self.options.texts_of(self.rows)
+        y = np.array(self.labels, dtype=self.kind) if self.options.labelled else None
+        weights = np.array(self.weights) if self.options.weight is not None else None
+        self._clear()
+        yield X, y, weights
 
 
 def jsonl(options: Any, files: Files) -> tuple[bool, Iterator[Any]]:

@@ -17,12 +17,9 @@ from .._input.validate import brief
 from ..text import HashingVectorizer, compiled_hasher, n_rows_of, parameters_of, vectorizer_of
 from ._blocks import batches
 from ._errors import Counts
-from ._lines import Labels
+from ._parsers import SvmlightParser, TsvParser, VWParser
 from ._sources import Files
 from ._stream import Batch, Stream
-from ._svmlight import SvmlightParser
-from ._tsv import TsvParser
-from ._vw import VWParser
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -272,8 +269,7 @@ class _Reader(SimpleNamespace):
 
     def _of_lines(self, files: Files, parser: Any, *options: Any) -> Iterator[Any]:
         """Return the batches of compiled parsers."""
-        kind = "str" if self.labels == "auto" else self.labels
-        parsers = [parser(Labels(kind, self.batch_rows), self.batch_rows, BATCH_NNZ, *options) for _ in range(self.n_parsers)]
+        parsers = [parser(self.labels, self.batch_rows, BATCH_NNZ, *options) for _ in range(self.n_parsers)]
         return batches(files, self, *parsers)
 
     def _jsonl(self: Any, files: Files) -> Iterator[Any]:

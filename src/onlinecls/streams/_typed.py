@@ -15,9 +15,8 @@ from .._input import escaped
 from .._input.validate import brief
 from ..text import without_views
 from ._blocks import BOM, batches, skip_bom
-from ._csv import CsvParser
 from ._errors import FARTHEST, MalformedLineError, wrong_label
-from ._lines import Labels
+from ._parsers import CsvParser
 from ._sources import size_of
 
 try:
@@ -268,8 +267,7 @@ class _Csv(CsvParser):
     """Read rows of CSV as columns."""
 
     def __init__(self, options: Any, source: Source):
-        labels = Labels("" if options.labelled else None, 1)
-        super().__init__(labels, max(FIRST_ROWS, options.batch_rows), FIRST_BYTES)
+        super().__init__("columns" if options.labelled else None, max(FIRST_ROWS, options.batch_rows), FIRST_BYTES)
         self.options, self.name = options, ""
         self._head_of(source)
         self.table = Table(options, source.name, self.names)
