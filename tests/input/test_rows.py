@@ -16,64 +16,10 @@ TABLE = sparse.random(30, 7, 0.4, random_state=np.random.RandomState(0)).toarray
 TABLE[[0, 4, 5, 29]] = 0.0
 
 
-def rows_of_table(table: np.ndarray) -> Rows:
-    return converted(sparse.csr_matrix(table), None)
-
-
-KINDS = {
-    "sparse": lambda: rows_of_table(TABLE),
-    "dense": lambda: read_rows("test", TABLE, None),
-}
-every_kind = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
-
-
 def as_table(rows: Rows) -> np.ndarray:
     found = rows.array()
     assert found.shape == rows.shape == (rows.n_rows, rows.n_features)
     return found.toarray() if sparse.issparse(found) else found
-
-
-@every_kind
-def test_parts_and_selections_of_rows_are_those_of_the_table(make):
-    rows = make()
-    assert_array_equal(as_table(rows), TABLE)
-    for start, stop in ((0, 30), (0, 1), (3, 6), (29, 30), (7, 7), (30, 30)):
-        part = rows.part(start, stop)
-        assert_array_equal(as_table(part), TABLE[start:stop])
-        stored = TABLE[start:stop].size if rows.is_dense else np.count_nonzero(TABLE[start:stop])
-        assert part.data is rows.data and part.nnz == stored
-    inner = rows.part(3, 20).part(2, 9)
-    assert_array_equal(as_table(inner), TABLE[5:12])
-    for numbers in ([], [4], [29, 0, 7, 7]):
-        chosen = rows.chosen(np.array(numbers, np.int64))
-        assert_array_equal(as_table(chosen), TABLE[numbers])
-        assert (chosen.data.dtype, chosen.indices.dtype, chosen.indptr.dtype) == (rows.data.dtype, rows.indices.dtype, np.int64)
-    assert_array_equal(as_table(rows.part(10, 20).chosen(np.array([1, 0]))), TABLE[[11, 10]])
-
-
-def test_parsed_rows_are_not_copied_unless_the_dtype_changes():
-    rows = rows_of_table(TABLE)
-    assert read_rows("test", rows, None) is read_rows("test", rows, np.dtype(np.float32)) is rows
-    wide = read_rows("test", rows, np.dtype(np.float64))
-    assert wide.data.dtype == np.float64 and np.shares_memory(wide.indices, rows.indices)
-    wide.data[3] = 1e300
-    row, column = int(np.searchsorted(wide.indptr, 3, "right")) - 1, wide.indices[3]
-    with pytest.raises(ValueError, match=rf"^test: X must fit float32, got 1e\+300 at row {row}, column {column}\."):
-        read_rows("test", wide, np.dtype(np.float32))
-
-
-@every_kind
-def test_a_part_of_rows_is_converted_alone(make):
-    """Other rows' numbers are no error of this part, and an error names the part's own row and column."""
-    wide = read_rows("test", make(), np.dtype(np.float64))
-    row, column = np.argwhere(TABLE)[40]
-    values = as_table(wide.part(row, row + 1)).ravel()
-    wide.data[wide.indptr[row] + (column if wide.is_dense else np.count_nonzero(values[:column]))] = 1e300
-    part = read_rows("test", wide.part(row + 1, 30), np.dtype(np.float32))
-    assert_array_equal(as_table(part), TABLE[row + 1 :])
-    assert part.data.size == part.nnz
-    with pytest.raises(ValueError, match=rf"^test: X must fit float32, got 1e\+300 at row 1, column {column}\."):
-        read_rows("test", wide.part(row - 1, 30), np.dtype(np.float32))
 
 
 def frame(X):

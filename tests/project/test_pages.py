@@ -200,13 +200,3 @@ def test_tables_that_follow_from_others_are_up_to_date():
     pages = script("pages")
     for path, name, make in pages.DERIVED:
         assert pages.between(path, name)[1] == make(), f"run python benchmarks/scripts/pages.py: {name_of(path)} has an old table"
-
-
-def test_the_learners_to_take_are_there_and_learn():
-    rows = re.findall(r"^\| .* \| `(\w+\(.*\))` \|$", (DOCS / "which_learner.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(rows) > 10
-    for code in rows:
-        learner = eval(code, {name: getattr(onlinecls, name) for name in onlinecls.__all__})  # our own page
-        targets = [0, 1] * 4 if learner._estimator_type == "classifier" else [0.5, 2.0] * 4
-        learner.partial_fit([[0.0, 1.0], [1.0, 0.5]] * 4, targets)
-        assert learner.predict([[1.0, 0.5]]).shape == (1,), code
