@@ -130,10 +130,10 @@ def learn_in_cycles(learner: Any, batch: Batch, params: Any, generator: Generato
 
     Each step brings the weights nearer to any u without loss, by at least loss_tol / max ||x||^2.
     """
-    params = params._replace(slack=sqrt(learner.loss_tol))
     for cycle in range(1, learner.max_iter + 1):
         before = learner.n_updates_
-        learner._learn(batch._replace(order=_order_of(learner, generator, batch.rows.n_rows, NO_ORDER)), params, cycle)
+        order = _order_of(learner, generator, batch.rows.n_rows, NO_ORDER)
+        learner._learn(batch._replace(order=order), params, cycle, sqrt(learner.loss_tol))
         learner.n_iter_ = cycle
         if learner.verbose:
             print(f"-- Cycle {cycle}: t={learner.t_} updates={learner.n_updates_}")

@@ -260,8 +260,8 @@ class OnlineLearner(saving.Describing, Estimator):
     def _read_call(self, X: Matrix) -> tuple[Rows, Any, bool]:
         """Return rows, parameters, and True at the first call, for a `partial_fit`, checked against the present model."""
         state = self.__dict__.get("_state")
-        is_same = state is not None and state.chosen is not None and all(map(is_, state.given.values(), self._given().values()))
-        params = state.chosen if state is not None and is_same else self._choose()
+        is_same = state is not None and bool(state.given) and all(map(is_, state.given.values(), self._given().values()))
+        params = state.params if state is not None and is_same else self._choose()
         self._check_call(X, whole=False)
         if state is not None and not is_same and self._is_another_kind(params):
             raise ValueError(
@@ -292,26 +292,27 @@ class OnlineLearner(saving.Describing, Estimator):
         self.n_iter_ = 1
         self._state = state  # (last: readers in other threads find a whole model)
 
-    def _learn(self, batch: Batch, params: Any, epoch: int = 0) -> None:
+    def _learn(self, batch: Batch, params: Any, epoch: int = 0, slack: float = 0.0) -> None:
         """Learn rows with the task's kernel. (Only classes are predicted on the way.)
 
         epoch : of a `fit`, which holds the level of the targets: probabilities learn from the rows of the first alone.
+        slack : the largest loss without a step.
         """
         self._state = self._state.writable()
         if batch.rows.n_rows and (batch.order is NO_ORDER or len(batch.order)):
-            self._state = self._ready(self._state, batch, params, epoch)
+            self._state = self._ready(self._state, batch, params, epoch, slack)
             self._state.learn(model.TASKS[self._task(self._state)], *batch)
 
-    def _ready(self, state: Any, batch: Batch, params: Any, epoch: int = 0) -> Any:
+    def _ready(self, state: Any, batch: Batch, params: Any, epoch: int = 0, slack: float = 0.0) -> Any:
         """Return a model that may be written as one that learns a batch with these parameters."""
         if params.joint and state.n_none:  # ("none of these" is no class of a joint problem)
             state = state.closed()
         balanced = isinstance(getattr(self, "class_weight", None), str) and not len(batch.class_weights)  # ("balanced")
-        of_pass = params.of_pass(state, state.is_open, balanced)
+        of_pass = params.of_pass(state, state.is_open, balanced)._replace(slack=slack)
         if state.params != of_pass:  # (else the struct of the loops is that of the last pass)
             state.params = of_pass
-        state.chosen, state.given = None if epoch else params, self._given()
-        state.are_seen, state.holds_level, state.sparse_coef = self._are_seen or epoch > 1, epoch > 0, None
+        state.given, state.sparse_coef = self._given(), None
+        state.are_seen, state.holds_level = self._are_seen or epoch > 1, epoch > 0
         return state
 
     def _end_call(self, n_skipped: int) -> None:
@@ -319,7 +320,7 @@ class OnlineLearner(saving.Describing, Estimator):
         state = self._state
         is_ready = self._has_fast_path and not self._are_seen and getattr(self, "class_weight", None) is None
         is_ready = is_ready and (state.classes is None or 1 < len(state.classes) == len(state.counts))
-        if is_ready and state.chosen is not None:
+        if is_ready and state.given:
             same = {**state.given, "feature_names_in_": self.__dict__.get("feature_names_in_")}
             state.open_small_calls(same, self._own_lock(), model.TASKS[self._task(state)], state.classes)
         elif self._has_fast_path:

@@ -86,7 +86,7 @@ class State(model.Model):
     sigma : full covariances, (columns, n_features + 1, n_features + 1), as lower triangles; or empty.
     correction : float64, (n_features + 1) x columns, or empty: the sums that turn the last weights into the average.
     calibration : float64, (1, 6), or (0, 6): how scores become probabilities, see calibration.h.
-    params : the parameters of its last pass. chosen : what they were computed from. given : the estimator's then.
+    params : the parameters of its last pass. given : the estimator's then.
     classes : the labels, sorted; None without labels. is_open : True if more may join.
 
     No part of a file is trusted. A class declares its arrays (`ARRAYS`), and defines what else must hold (`_problem_of_values`).
@@ -121,7 +121,6 @@ class State(model.Model):
     classes: np.ndarray | None = None
     is_open = False
     given: Mapping[str, Any] = {}
-    chosen: Any = None
 
     def in_file(self) -> dict:
         """Return the parts for a file: arrays, and values that JSON can hold."""
