@@ -1,6 +1,7 @@
 """Progressive validation against a slow loop that calls predict before every row, and plots of its curves."""
 
 import copy
+import json
 import re
 from functools import partial
 from itertools import pairwise
@@ -13,6 +14,7 @@ from states import fingerprint
 
 import onlinecls
 from onlinecls import progressive_validation
+from onlinecls.measures import Measures
 
 X, Y = continuous_problem(90, 6, seed=50, n_classes=4)
 RNG = np.random.default_rng(51)
@@ -22,38 +24,42 @@ LATE = np.where(np.arange(90) < 15, 0, np.where(np.arange(90) < 45, np.minimum(Y
 
 
 def slowly(learner, X, y, y_clean=None, weights=None, classes=None):
-    """Predict, compare and learn row by row, and return the curve after every row of weight > 0."""
+    """Predict, compare and learn row by row; return the curve after every row of weight > 0, and all predictions."""
     y_clean = y if y_clean is None else y_clean
     weights = np.ones(len(y)) if weights is None else weights
-    points, mistakes, seen = [], 0, 0
+    points, predictions, mistakes, seen = [], [], 0, 0
     for i in range(len(y)):
-        row = slice(i, i + 1)
-        fitted = learner.__sklearn_is_fitted__()
+        row, said, fitted = slice(i, i + 1), None, learner.__sklearn_is_fitted__()
         if fitted:
-            wrong = learner.predict(X[row])[0] != y_clean[i]
-        else:  # (of most learners the first score is 0: the first class); without classes nobody can tell
-            wrong = classes is None or copy.deepcopy(learner).partial_fit(X[:0], y[:0], classes).predict(X[row])[0] != y_clean[i]
+            said = learner.predict(X[row])[0]
+        elif classes is not None:  # (of most learners the first score is 0: the first class); without classes nobody can tell
+            said = copy.deepcopy(learner).partial_fit(X[:0], y[:0], classes).predict(X[row])[0]
         learner.partial_fit(X[row], y[row], None if fitted else classes, weights[row])
+        predictions.append(said if weights[i] > 0 else None)
         if weights[i] > 0:
-            mistakes, seen = mistakes + wrong, seen + 1
+            mistakes, seen = mistakes + (said != y_clean[i]), seen + 1
             points.append((seen, mistakes, learner.n_updates_))
-    return points
+    return points, predictions
 
 
 def assert_is_that_of_a_slow_loop(make, rows, labels, clean, weights, classes):
     """Compare the curve of a learner with that of its twin in the slow loop, and return both; with weights, in batches."""
-    fast, slow, stream = make(), make(), (rows, labels, weights)
+    fast, slow, stream, asked = make(), make(), (rows, labels, weights), {}
     if weights is not None:
-        cuts = pairwise((0, 1, 2, 33, 33, 50, 89, 90))
+        cuts, asked = pairwise((0, 1, 2, 33, 33, 50, 89, 90)), {"measures": Measures(), "predictions": True}
         stream = ((rows[start:stop], labels[start:stop], weights[start:stop]) for start, stop in cuts)
-    result = progressive_validation(fast, stream, clean, classes=classes, every=7)
-    points = slowly(slow, X, labels, clean, weights, classes)
+    result = progressive_validation(fast, stream, clean, classes=classes, every=7, **asked)
+    points, predictions = slowly(slow, X, labels, clean, weights, classes)
     live = np.flatnonzero(np.ones(90) if weights is None else weights)
     at = [np.searchsorted(live, stop) - 1 for stop in (*range(7, 90, 7), 90)]
     at = [i for i, before in zip(at, [-1, *at[:-1]], strict=True) if i > before]
     assert list(zip(result.examples, result.mistakes, result.updates, strict=True)) == [points[i] for i in at]
     assert result.by_row and (clean is not None or result.mistakes[-1] == fast.n_mistakes_)
     assert result.progressive_error == result.mistakes[-1] / result.examples[-1]
+    if asked:
+        assert result.predictions.tolist() == predictions
+        wrong = np.array([said != true for said, true in zip(predictions, labels if clean is None else clean, strict=True)])
+        assert asked["measures"].error == pytest.approx(np.average(wrong, weights=weights))
     return fast, slow
 
 
@@ -87,6 +93,37 @@ def test_the_curve_of_an_inexact_learner_equals_that_of_a_slow_loop(make):
             fast, slow = assert_is_that_of_a_slow_loop(partial(make, multi_class), X, labels, clean, weights, classes)
             name = "dual_coef_" if hasattr(fast, "dual_coef_") else "coef_"
             np.testing.assert_allclose(getattr(fast, name), getattr(slow, name), rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("estimator", [onlinecls.AROWClassifier, onlinecls.CommitteeClassifier])
+def test_scores_are_those_of_each_row_before_it_is_learnt(estimator):
+    learner, expected, classes = estimator(probability=True), Measures(range(4)), range(4)
+    for i in np.flatnonzero(WEIGHTS):
+        row, fitted = slice(i, i + 1), learner.__sklearn_is_fitted__()
+        asked = [learner.predict(X[row]), learner.decision_function(X[row]), learner.predict_proba(X[row])] if fitted else [[0]]
+        expected.update(Y[row], *asked, sample_weight=WEIGHTS[row])
+        learner.partial_fit(X[row], Y[row], None if fitted else classes, WEIGHTS[row])
+    for scores in (False, True):
+        found, stream = Measures(range(4)), ((X[at], Y[at], WEIGHTS[at]) for at in np.split(np.arange(90), [1, 50]))
+        progressive_validation(estimator(probability=True), stream, classes=classes, measures=found, scores=scores)
+        np.testing.assert_allclose(found.confusion, expected.confusion, atol=1e-12)
+        numbers = [expected.auc, expected.log_loss] if scores else [None, None]
+        assert [found.auc, found.log_loss] == pytest.approx(numbers)
+
+
+def test_a_stream_sees_the_measures_of_each_batch_before_it_makes_the_next_one():
+    seen, found, labels = [], Measures(), np.array([*"abcd"])[Y]
+
+    def batches():
+        for at in range(0, 90, 25):
+            yield X[at : at + 25], labels[at : at + 25]
+            seen.append(found.as_dict())
+
+    result = progressive_validation(onlinecls.Perceptron(), batches(), every=25, measures=found)
+    assert [each["examples"] for each in seen] == result.examples.tolist() == [25, 50, 75, 90]
+    assert [each["mistakes"] for each in seen] == result.mistakes.tolist()
+    assert seen[-1]["error"] == pytest.approx(result.progressive_error)
+    assert json.loads(json.dumps(seen[0])) == seen[0]
 
 
 def test_online_to_batch_is_predicted_by_batches():
@@ -154,7 +191,8 @@ def test_learners_of_scikit_learn_are_validated_by_batches(name, weights):
     make = lambda: kind(random_state=0, shuffle=False)  # noqa: E731
     targets, clean = (X[:, 0], X[:, 0]) if is_regressor else (NOISY, Y)
     stream, w = ((X, targets), np.ones(90)) if weights is None else ((X, targets, weights), weights)
-    result, slow, said, at = progressive_validation(make(), stream, *[Y] * (not is_regressor), every=25), make(), [], 0
+    slow, said, at, found = make(), [], 0, Measures(numbers=is_regressor)
+    result = progressive_validation(make(), stream, *[Y] * (not is_regressor), every=25, measures=found, predictions=True)
     for stop in (1, 2, 4, 8, 16, 25, 50, 75, 90):
         part = slice(at, stop)
         said += slow.predict(X[part]).tolist() if at else [0.0 if is_regressor else -1]
@@ -165,6 +203,9 @@ def test_learners_of_scikit_learn_are_validated_by_batches(name, weights):
     assert (result.absolute if is_regressor else result.mistakes).tolist() == pytest.approx(sums)
     assert result.examples.tolist() == [live[:n].sum() for n in (25, 50, 75, 90)]
     assert result.updates is None and not result.by_row
+    assert result.predictions[live].tolist()[1:] == np.array(said)[live].tolist()[1:]
+    error = np.average(losses**2 if is_regressor else losses, weights=w)
+    assert (found.mse if is_regressor else found.error) == pytest.approx(error)
 
 
 def test_learners_of_others_are_fitted_before_or_told_their_classes():
@@ -192,10 +233,15 @@ def test_learners_of_others_are_fitted_before_or_told_their_classes():
     (ValueError, "stream must be (X, y), (X, y, weight) or an iterable of such tuples, got a tuple", dict(stream=[(X, Y, Y, Y)])),
     (ValueError, "X and y must have the same number of rows, got", dict(stream=(X, Y[:89]))),
     (TypeError, "estimator must have partial_fit and predict, got object without", dict(estimator=object())),
+    (ValueError, "measures must be given where scores=True", dict(scores=True)),
+    (ValueError, "classes must name all labels where scores=True", dict(scores=True, measures=Measures())),
+    (ValueError, "measures must be Measures(numbers=False) for this estimator", dict(measures=Measures(numbers=True))),
 ])
 def test_invalid_arguments_of_validation_are_refused(error, message, arguments):
+    learner = onlinecls.Perceptron()
     with pytest.raises(error, match="^" + re.escape("progressive_validation: " + message)):
-        progressive_validation(**{"estimator": onlinecls.Perceptron(), "stream": (X, Y), **arguments})
+        progressive_validation(**{"estimator": learner, "stream": (X, Y), **arguments})
+    assert not learner.__sklearn_is_fitted__() or "y_clean" in arguments or "stream" in arguments
 
 
 @pytest.mark.parametrize("estimator", REGRESSORS, ids=lambda cls: cls.__name__)
@@ -217,6 +263,11 @@ def test_the_curve_of_a_regressor_equals_its_own_sums(estimator):
         assert result.squared[at] == pytest.approx(walker.progressive_mse_ * walker.t_ - start[0])
         assert result.absolute[at] == pytest.approx(walker.progressive_mae_ * walker.t_ - start[1])
     assert result.by_row and result.examples[-1] == (weights[7:] > 0).sum()
+    learner, found = estimator().partial_fit(A[:7], y[:7]), Measures(numbers=True)
+    watched = progressive_validation(learner, (A[7:], y[7:], weights[7:]), every=20, measures=found, predictions=True)
+    live = np.flatnonzero(weights[7:])
+    assert found.mse == pytest.approx(watched.mse[-1]) == result.mse[-1] and found.examples == len(live)
+    assert watched.squared[-1] == pytest.approx(np.sum((y[7:] - watched.predictions.astype(float))[live] ** 2))
     assert result.progressive_error == result.error[-1] and (result.mse >= result.error**2 - 1e-9).all()
 
 

@@ -1,22 +1,11 @@
-"""Measures of a stream have scikit-learn's numbers, whatever the batches, and see each row before it is learnt."""
-
-import json
+"""Measures of a stream have scikit-learn's numbers, whatever the batches."""
 
 import numpy as np
 import pytest
 from contracts import memory_of
-from sklearn import linear_model, metrics
+from sklearn import metrics
 
-from onlinecls import (
-    AROWClassifier,
-    AROWRegressor,
-    CommitteeClassifier,
-    Perceptron,
-    make_stream_pipeline,
-    progressive_validation,
-)
 from onlinecls.measures import Measures
-from onlinecls.tables import TableVectorizer
 
 CLASSES = ["a", "b", "c"]
 
@@ -124,96 +113,3 @@ def test_measures_of_numbers_are_those_of_scikit_learn():
         found.update(y[part], predicted[part], sample_weight=weights[part])
     assert found.mse == pytest.approx(metrics.mean_squared_error(y, predicted, sample_weight=weights))
     assert found.mae == pytest.approx(metrics.mean_absolute_error(y, predicted, sample_weight=weights))
-
-
-def rows_of_a_stream(n=120, seed=4):
-    generator = np.random.default_rng(seed)
-    X = generator.normal(size=(n, 3))
-    scores = X @ [1.0, -1.0, 0.5] + generator.normal(size=n)
-    return X, np.array(CLASSES)[np.clip(scores.round(), -1, 1).astype(int) + 1], generator
-
-
-def in_a_loop(learner, X, y, weights, measures):
-    """Predict, count and learn row by row; return the predictions."""
-    predictions = []
-    for i in range(len(y)):
-        row, predicted = slice(i, i + 1), None
-        if weights[i]:
-            if learner.__sklearn_is_fitted__():
-                predicted = learner.predict(X[row])[0]
-                scores = learner.decision_function(X[row]), learner.predict_proba(X[row])
-            else:  # named classes: the first of them; no scores yet
-                predicted, scores = CLASSES[0], ()
-            measures.update(y[row], [predicted], *scores, sample_weight=weights[row])
-            learner.partial_fit(X[row], y[row], None if learner.__sklearn_is_fitted__() else CLASSES, weights[row])
-        predictions.append(predicted)
-    return predictions
-
-
-@pytest.mark.parametrize("make", [lambda: AROWClassifier(probability=True), lambda: CommitteeClassifier(probability=True)])
-def test_what_watches_a_stream_sees_each_row_before_it_is_learnt(make):
-    X, y, generator = rows_of_a_stream()
-    weights = generator.integers(0, 3, len(y)).astype(float)
-    slow = Measures(CLASSES)
-    predictions = in_a_loop(make(), X, y, weights, slow)
-    for scores in (False, True):
-        found = Measures(CLASSES)
-        result = progressive_validation(
-            make(), ((X[at], y[at], weights[at]) for at in np.split(np.arange(len(y)), [1, 50])), classes=CLASSES, every=40,
-            measures=found, predictions=True, scores=scores)
-        assert result.predictions.tolist() == predictions, scores
-        np.testing.assert_allclose(found.confusion, slow.confusion, atol=1e-12)
-        if scores:
-            assert found.auc == pytest.approx(slow.auc)
-            assert found.log_loss == pytest.approx(slow.log_loss)
-        else:
-            assert found.auc is None and found.log_loss is None
-
-
-def test_learners_of_others_are_watched():
-    (X, y, _), found = rows_of_a_stream(), Measures()
-    learner = linear_model.SGDClassifier(random_state=0)
-    result = progressive_validation(learner, (X, y), classes=CLASSES, measures=found, predictions=True)
-    assert found.error == pytest.approx(result.progressive_error) == np.mean(result.predictions != y)
-
-
-def test_a_regressor_is_watched_row_by_row():
-    X, _, generator = rows_of_a_stream()
-    y, weights = X @ [1.0, 2.0, -1.0] + generator.normal(size=len(X)), generator.integers(0, 2, len(X)).astype(float)
-    table = {name: X[:, k] for k, name in enumerate("abc")}
-    pipeline = make_stream_pipeline(TableVectorizer(), AROWRegressor())
-    for learner, rows in ((AROWRegressor(), X), (pipeline, table)):
-        found = Measures(numbers=True)
-        result = progressive_validation(learner, (rows, y, weights), every=10, measures=found, predictions=True)
-        live = weights > 0.0
-        assert result.squared[-1] == pytest.approx(np.sum((y - result.predictions.astype(float))[live] ** 2))
-        assert found.mse == pytest.approx(result.mse[-1]) and found.examples == live.sum()
-
-
-def test_a_stream_sees_the_measures_of_each_batch_before_it_makes_the_next_one():
-    X, y, _ = rows_of_a_stream()
-    seen, found = [], Measures()
-
-    def batches():
-        for at in range(0, len(y), 25):
-            yield X[at : at + 25], y[at : at + 25]
-            seen.append(found.as_dict())
-
-    result = progressive_validation(Perceptron(), batches(), every=25, measures=found)
-    assert [each["examples"] for each in seen] == result.examples.tolist() == [25, 50, 75, 100, 120]
-    assert [each["mistakes"] for each in seen] == result.mistakes.tolist()
-    assert seen[-1]["error"] == pytest.approx(result.progressive_error)
-    assert json.loads(json.dumps(seen[0])) == seen[0]
-
-
-def test_what_cannot_be_measured_is_refused_before_anything_is_learnt():
-    X, y, _ = rows_of_a_stream()
-    for arguments, words in (
-        ({"scores": True}, "measures must be given where scores=True"),
-        ({"scores": True, "measures": Measures(CLASSES)}, "classes must name all labels where scores=True"),
-        ({"measures": Measures(numbers=True)}, r"measures must be Measures\(numbers=False\) for this estimator, got"),
-    ):
-        learner = AROWClassifier()
-        with pytest.raises((TypeError, ValueError), match=words):
-            progressive_validation(learner, (X, y), **arguments)
-        assert not learner.__sklearn_is_fitted__()
