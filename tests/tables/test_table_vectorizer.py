@@ -4,6 +4,7 @@ import copy
 import datetime as dt
 import math
 import pickle
+import warnings
 from collections import OrderedDict
 from decimal import Decimal
 
@@ -305,7 +306,7 @@ def test_parameters_are_checked(name, value):
     vectorizer = TableVectorizer().fit([{"a": 1.0}]).set_params(max_values=9)
     with pytest.raises(ValueError, match="max_values and bits must stay as they are once rows are learnt"):
         vectorizer.transform([{"a": 1.0}])
-    assert vectorizer.fit([{"a": 1.0}]).n_features_out_ == 9 + 2**18
+    assert vectorizer.fit_transform([{"a": 1.0}]).shape[1] == 9 + 2**18
 
 
 def test_what_is_no_table_is_refused():
@@ -326,7 +327,7 @@ def test_what_is_no_table_is_refused():
         with pytest.raises(error, match=f"^TableVectorizer: .*{message}"):
             TableVectorizer().fit(X)
     known = TableVectorizer().fit({"a": [1.0, 2.0]})
-    with pytest.raises(ValueError, match="X must have columns that have been learnt"):
+    with pytest.raises(ValueError, match="X must have the columns that have been learnt, got no 'a'"):
         known.transform({"b": [1.0]})
     nested = 1
     for _ in range(70):
@@ -336,6 +337,19 @@ def test_what_is_no_table_is_refused():
     with pytest.raises(ValueError, match="Found array with 0 sample"):
         known.fit([])
     assert known.transform([]).shape == known.transform({"a": []}).shape == (0, 256 + 2**18)
+
+
+def test_columns_that_a_frame_for_prediction_lacks_are_told_by_name():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.0, 2.0], "b.c": ["x", "y"], "d": [{"e": 1, "f": [3]}] * 2, "g": [None, None]})
+    pipeline = make_stream_pipeline(TableVectorizer(), AROWClassifier()).partial_fit(frame, ["u", "v"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pipeline.predict(frame)
+        pipeline.predict([{"a": 1.0}])  # (a dict has what it has)
+        pipeline.partial_fit(frame[["a"]], ["u", "v"])
+        with pytest.raises(UserWarning, match=r"X must have the columns that have been learnt, got no 'b\.c', 'g'\.$"):
+            pipeline.predict(frame[["d", "a"]])
 
 
 def test_rows_may_be_mappings_and_scalars_of_numpy_and_pandas():

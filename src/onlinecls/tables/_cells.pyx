@@ -453,11 +453,9 @@ cdef class Cells:
 
     def described(self):
         """Describe what has been learnt by what JSON holds, and arrays."""
-        cdef Py_ssize_t k
         pairs = [[[(<Column>column).name, key] for column, key in each] for each in (self.features, self.owners)]
-        sums = np.empty((len(self.owners), 3))
-        for k in range(len(self.owners)):
-            sums[k] = self.numbers[k].sums.n, self.numbers[k].sums.mean, self.numbers[k].sums.squares
+        sums = np.array([(self.numbers[k].sums.n, self.numbers[k].sums.mean, self.numbers[k].sums.squares)
+                         for k in range(len(self.owners))], np.float64).reshape(-1, 3)
         return {"columns": list(self.columns), "features": pairs[0], "numbers": pairs[1]}, {"sums": sums}
 
     cdef adopt(self, dict header):

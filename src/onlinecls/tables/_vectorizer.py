@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from operator import is_
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import numpy as np
 from .._estimators.estimator import Estimator
 from .._estimators.merging import unchanged
 from .._input import validate
-from .._input.compat import not_fitted, tags
+from .._input.compat import not_fitted, tags, warn_caller
 from .._rows import Rows
 from ..text import lasting, sparse_rows
 from ._cells import Cells, feature_of, rebuilt
@@ -56,8 +57,6 @@ class TableVectorizer(Estimator):
     ----------
     statistics_ : dict of str to tuple of (float, float, float)
         Weight, mean and standard deviation of each number.
-    n_features_out_ : int
-        Width of the rows.
     feature_names_in_, n_features_in_ : ndarray of str, int
         The columns in the order of their first appearance, at most 65,536; arrays have no names.
 
@@ -115,7 +114,7 @@ class TableVectorizer(Estimator):
         return self._read(X, sample_weight)[0]
 
     def transform(self, X: Any) -> Any:
-        """Return rows as `learn_transform` does, standardised by the statistics so far, without learning anything."""
+        """Return rows by the statistics so far, without learning anything; a warning names columns learnt that a frame lacks."""
         return self._read(X, None, learn=False)[0]
 
     def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -166,11 +165,6 @@ class TableVectorizer(Estimator):
         pairs = zip(header["numbers"], arrays["sums"].tolist(), strict=True)
         return {feature_of(*number): (n, mean, (squares / n) ** 0.5 if n else 0.0) for number, (n, mean, squares) in pairs}
 
-    @property
-    def n_features_out_(self) -> int:
-        """The width of the rows."""
-        return sum(self._shape()[:2])
-
     def _known(self, learn: bool, anew: bool = False) -> tuple[Cells, tuple[int, int, np.dtype]]:
         """Return what has been learnt, and `_shape`; of a vectorizer that has learnt nothing, what nothing is, if it learns."""
         who, shape, found = type(self).__name__, self._shape(anew), None if anew else self.__dict__.get("_cells")
@@ -186,10 +180,14 @@ class TableVectorizer(Estimator):
             weights = None if sample_weight is None else validate.read_weights(who, sample_weight, n)
             if anew and not (n if weights is None else weights.any()):
                 raise ValueError(f"{who}: Found array with 0 sample(s) of weight > 0 while a minimum of 1 is required.")
-            names = [] if learn or are_dicts or not n else [str(name) for name, *_ in table]
-            if names and cells.columns and cells.columns.keys().isdisjoint(names):
-                known = list(cells.columns)[:3]
-                raise ValueError(f"{who}: X must have columns that have been learnt, such as {known}, got {names[:3]}.")
+            names = set() if learn or are_dicts or not n else {str(name) for name, *_ in table}
+            parents = tuple(f"{name}." for name in names)
+            lacking = (each for each in cells.columns if each not in names and not each.startswith(parents))
+            if names and (missing := list(islice(lacking, 3))):
+                problem = f"{who}: X must have the columns that have been learnt, got no {', '.join(map(repr, missing))}."
+                if cells.columns.keys().isdisjoint(names):
+                    raise ValueError(problem)
+                warn_caller(problem)
             found = cells.read(table, are_dicts, n, weights, learn, keep)
             if learn and keep:
                 self._cells = cells
