@@ -19,7 +19,6 @@ from onlinecls import (
     make_stream_pipeline,
     progressive_validation,
 )
-from onlinecls.measures import Measures
 from onlinecls.tables import TableVectorizer
 from onlinecls.text import HashingVectorizer
 
@@ -202,37 +201,6 @@ def test_a_fit_that_ends_early_changes_nothing(error):
             pipeline.set_params(failing__warm_start=warm_start).fit(*OTHER_ORDER)
         np.testing.assert_array_equal(pipeline.decision_function(LATER[0]), before)
     assert pipeline.partial_fit(*LATER)[-1].t_ == 500
-
-
-class Uncopied(AROWClassifier):
-    """A learner that may not be copied."""
-
-    def __deepcopy__(self, memo):
-        raise AssertionError("a learner was copied while it was validated")
-
-
-@pytest.mark.parametrize("steps", [[TableVectorizer(bits=4)], [TableVectorizer(bits=0, max_values=8), StandardScaler()]], ids=len)
-@pytest.mark.parametrize("form", ["pairs", "batches"])
-def test_validation_by_row_copies_no_learner_and_scores_each_row_by_the_model_before_it(steps, form):
-    (X, y), expected = LATER, Measures(["no", "yes"])
-    rows, weights = rows_of(X), np.tile([1.0, 0.0, 2.0], 100)
-    make = lambda learner: make_stream_pipeline(*copy.deepcopy(steps), learner)  # noqa: E731
-    twin = make(AROWClassifier(probability=True))
-    for row, label, weight in zip(rows, y, weights, strict=True):
-        if weight and twin.__sklearn_is_fitted__():
-            asked = twin.predict([row]), twin.decision_function([row]).reshape(1, -1), twin.predict_proba([row])
-            expected.update(np.array([label]), *asked, sample_weight=[weight])
-        if weight:
-            twin.partial_fit([row], [label], ["no", "yes"] if not twin.__sklearn_is_fitted__() else None, [weight])
-    stream = list(zip(rows, y, weights, strict=True))
-    if form == "batches":
-        stream = [(rows[at : at + 70], y[at : at + 70], weights[at : at + 70]) for at in range(0, 300, 70)]
-    measures, pipeline = Measures(["no", "yes"]), make(Uncopied(probability=True))
-    result = progressive_validation(pipeline, stream, scores=True, measures=measures, classes=["no", "yes"], predictions=True)
-    np.testing.assert_array_equal(pipeline[-1].coef_, twin[-1].coef_)
-    assert measures.log_loss == pytest.approx(expected.log_loss, rel=1e-12)
-    assert measures.auc == expected.auc
-    assert [said is None for said in result.predictions[:6]] == [True, True, False, False, True, False]
 
 
 @pytest.mark.parametrize("learner", [AROWClassifier(), AROWClassifier(class_weight={"yes": 0.0}), BernoulliNB()])

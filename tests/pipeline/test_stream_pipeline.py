@@ -24,6 +24,7 @@ from onlinecls import (
     make_stream_pipeline,
     progressive_validation,
 )
+from onlinecls.measures import Measures
 from onlinecls.tables import TableVectorizer
 from onlinecls.text import HashingVectorizer
 
@@ -194,40 +195,57 @@ def test_one_row_before_there_is_a_model():
     assert not hasattr(make_stream_pipeline(TableVectorizer(), AROWRegressor()), "decision_function")
 
 
-@pytest.mark.parametrize("name", [*PIPELINES, "texts", "scaler", "regressor"])
+class Uncopied(AROWClassifier):
+    """A learner that may not be copied."""
+
+    def __deepcopy__(self, memo):
+        raise AssertionError("a learner was copied while it was validated")
+
+
+VALIDATED = {
+    **PIPELINES, "texts": lambda: make_stream_pipeline(HashingVectorizer(n_features=64), AROWClassifier()),
+    "scaler": lambda: make_stream_pipeline(TableVectorizer(bits=0, max_values=8), StandardScaler(), AROWClassifier()),
+    "regressor": lambda: make_stream_pipeline(TableVectorizer(bits=4), AROWRegressor()),
+    "scores": lambda: make_stream_pipeline(TableVectorizer(bits=4), Uncopied(probability=True)),
+    "scores of scaled rows": lambda: make_stream_pipeline(
+        TableVectorizer(bits=0, max_values=8), StandardScaler(), Uncopied(probability=True)),
+}
+
+
+@pytest.mark.parametrize("name", VALIDATED)
 def test_progressive_validation_is_exact_to_the_row(name):
     """Each row is predicted by the statistics and the model before it, whatever the batches."""
-    X, y = problem()
-    weights = np.ones(len(y))
-    weights[::8] = 0.0
-    if name == "texts":
-        X, y = texts(120)
-    make = {**PIPELINES, "texts": lambda: make_stream_pipeline(HashingVectorizer(n_features=64), AROWClassifier()),
-            "scaler": lambda: make_stream_pipeline(TableVectorizer(bits=0, max_values=8), StandardScaler(), AROWClassifier()),
-            "regressor": lambda: make_stream_pipeline(TableVectorizer(bits=4), AROWRegressor())}[name]
+    X, y = texts(120) if name == "texts" else problem()
+    weights, classes = np.tile([1.0, 0.0, 2.0], 40), ["no", "yes"] if "scores" in name else None
     if name == "regressor":
         y = np.array([row["income"] for row in X]) / 1000
-    one_by_one, wrong, errors = make(), 0, 0.0
+    one_by_one, wrong, errors, expected = VALIDATED[name](), 0, 0.0, Measures(classes or ())
     for row, label, weight in zip(X, y, weights, strict=True):
         if weight:
-            said = one_by_one.predict_one(row)
+            said, fitted = one_by_one.predict_one(row), one_by_one.__sklearn_is_fitted__()
             wrong += said != label
-            if name == "regressor" and one_by_one[-1].__sklearn_is_fitted__():  # (the level begins at the first target)
+            if name == "regressor" and fitted:  # (the level begins at the first target)
                 errors += abs(said - label)
-            one_by_one.learn_one(row, label)
+            if classes and fitted:
+                asked = one_by_one.decision_function([row]).reshape(1, -1), one_by_one.predict_proba([row])
+                expected.update([label], [said], *asked, sample_weight=[weight])
+            one_by_one.partial_fit([row], [label], None if fitted else classes, sample_weight=[weight])
     for size in (120, 17, "single rows"):
-        pipeline = make()
+        pipeline, found = VALIDATED[name](), Measures(classes or ())
         if size == "single rows":
             stream = list(zip(X, y, weights, strict=True))
         else:
             stream = [(X[at : at + size], y[at : at + size], weights[at : at + size]) for at in range(0, len(X), size)]
-        result = progressive_validation(pipeline, stream, every=50)
+        scored = {"classes": classes, "scores": True, "measures": found} if classes else {}
+        result = progressive_validation(pipeline, stream, every=50, predictions=True, **scored)
         if name == "regressor":
             assert result.absolute[-1] == pytest.approx(errors, rel=1e-12), f"batches of {size}"
         else:
             assert result.mistakes[-1] == wrong, f"batches of {size}"
-        assert result.by_row
-        assert result.examples[-1] == 105
+            assert [said is None for said in result.predictions[:6]] == [True, True, False, False, True, False]
+        if classes:
+            assert (found.auc, found.log_loss) == pytest.approx((expected.auc, expected.log_loss), rel=1e-12)
+        assert result.by_row and result.examples[-1] == 80
         np.testing.assert_array_equal(pipeline[-1].coef_, one_by_one[-1].coef_, err_msg=f"batches of {size}")
 
 

@@ -310,12 +310,6 @@ def test_any_name_is_hashed_as_by_vw(vw, namespaces):
     equals_vw("1 " + "".join(part + " " for part in parts or ["|"]), vw)
 
 
-def test_every_kind_of_vw_line_is_read():
-    X, y, weight = whole(VW, n_features=2**18, labels="number")
-    assert y.tolist() == [1, -1, -1.5, 1] and weight.tolist() == [2.5, 1, 0, 1]
-    assert np.diff(X.indptr).tolist() == [8, 2, 5, 2] and X[3].max() == 2
-
-
 # --- label<TAB>text ------------------------------------------------------------------------------------------------------------
 
 

@@ -112,18 +112,6 @@ def test_capital_sigma_is_lower_cased_by_its_neighbours():
             same([text, text + "Σ"])
 
 
-def test_values_that_cancel_are_stored_as_zeros():
-    tokens = [f"w{i}" for i in range(200)]
-    X = same([" ".join(tokens)], n_features=4, norm=None)
-    assert X.nnz == 4
-    plus = next(t for t in tokens if murmurhash3_32(t) >= 0 and abs(murmurhash3_32(t)) % 4 == 0)
-    minus = next(t for t in tokens if murmurhash3_32(t) < 0 and abs(murmurhash3_32(t)) % 4 == 0)
-    for norm in (None, "l1", "l2"):
-        for binary in (False, True):
-            X = same([f"{plus} {minus}", plus], n_features=4, norm=norm, binary=binary)
-            assert X.nnz == 2 and X.data[0] == (0 if not binary else 1)
-
-
 @pytest.mark.parametrize("n_features", [1, 7, 2**20 - 1, 2**31 - 2])
 def test_column_of_the_hash_minus_2_to_the_31_is_that_of_scikit_learn(n_features):
     word = "aivlts3m"
