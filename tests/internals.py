@@ -96,7 +96,7 @@ def weights_of_none(learner):
     state = learner._state
     if not state.n_none:
         return None
-    found = getattr(state, "_weights", state._last_weights)(state.params, slice(None))[:, -1]  # (dual ascent stores θ)
+    found = state._weights(state.params, slice(None))[:, -1]
     return np.append(found[:-1] / state.scale, found[-1] * state.constant)
 
 

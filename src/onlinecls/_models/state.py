@@ -379,7 +379,9 @@ class State(model.Model):
         if self.MOVES_LEVEL:
             models = [each.at_level(level) for each in models]
         averaged = models if self.correction.size else []
-        averages = [each.count("t") / rounds.sum() * each.mean_weights() for each in averaged]
+        averages = [
+            each.count("t") / rounds.sum() * each._weights(each.params, slice(None)).astype(np.float64) for each in averaged
+        ]
         self.counts = np.sum([each.counts for each in models], axis=0)
         of_all = [self.COUNTERS["scale"], self.COUNTERS["bias"]]
         self.counters, told = np.sum([each.counters for each in models], axis=0), self.counters[of_all]
@@ -430,12 +432,6 @@ class State(model.Model):
         first = self.primary
         self.counters[self.COUNTERS["max_abs_weight"]] = max(float(first.max()), -float(first.min()))
 
-    def mean_weights(self) -> np.ndarray:
-        """Return the weights that predict, (features + 1, columns), in double."""
-        rounds = self.average_rounds(self.params)
-        found = self._last_weights(self.params, slice(None)).astype(np.float64)
-        return found - self.corrections / rounds if rounds else found
-
     def _keep_average(self, average: np.ndarray) -> None:
         """Set the sums of an average over all rounds so far."""
         last = self._last_weights(self.params, slice(None))
@@ -445,10 +441,13 @@ class State(model.Model):
 
     def weights_of(self, params: Any, features: slice) -> np.ndarray:
         """Return the weights that predict, (columns, features): a read-only view if they are stored as such."""
-        found, rounds = self._last_weights(params, features), self.average_rounds(params)
-        if rounds:
-            found = (found - self.corrections[features] / rounds).astype(self.dtype)
+        found = self._weights(params, features).astype(self.dtype, copy=False)
         return read_only(found.T[: n_vectors(len(self.counts))])
+
+    def _weights(self, params: Any, features: slice) -> np.ndarray:
+        """Return the weights that predict, (features, columns); means over rounds in double."""
+        found, rounds = self._last_weights(params, features), self.average_rounds(params)
+        return found - self.corrections[features] / rounds if rounds else found
 
     def stays_in_range(self, params: Any) -> bool:
         """Return True if weights that are read with other parameters still fit the dtype."""

@@ -11,7 +11,7 @@ from ..._estimators.classifier import LinearClassifier, OnlineClassifier
 from ..._estimators.parameters import EpochParameters, LinearParameters, estimator
 from ..._estimators.regressor import OnlineRegressor
 from ..._estimators.weights import WithWeights
-from ..._models.state import Array, Slot, n_vectors, read_only
+from ..._models.state import Array, Slot
 from ..._registry import Params
 from ..shared.groups import WithGroups
 from ..shared.simplex import GROUP
@@ -111,9 +111,6 @@ class AscentState(WithGroups, AscentModel):
         self.shared[:] = gains @ factors, longest.max(), sigma
         super()._merge_values(models, shares if self.geometry == "entropic" else factors)
 
-    def mean_weights(self) -> np.ndarray:
-        return self._weights(self.params, slice(None)).astype(np.float64)
-
     def _keep_average(self, average: np.ndarray) -> None:
         self.correction = (-self.average_rounds(self.params) * average).reshape(-1)
 
@@ -130,14 +127,11 @@ class AscentState(WithGroups, AscentModel):
 
     def _weights(self, params: Params, features: slice) -> np.ndarray:
         rounds, known = self.average_rounds(params), self.known()
-        return self._summed()[features] / rounds if rounds else known.view[features, 0] * known.factors()[0]
+        found = self._summed()[features] / rounds if rounds else known.view[features, 0] * known.factors()[0]
+        return np.clip(found, -self.largest, self.largest)  # (θ/σ may exceed the dtype, unlike the scores, which are in double)
 
     def weights_of(self, params: AscentParams, features: slice) -> np.ndarray:
-        if params.experts:
-            return self.expert_weights(self.values)[None, features]
-        # (θ/σ may exceed the dtype, unlike the scores, which are in double.)
-        found = np.clip(self._weights(params, features), -self.largest, self.largest).astype(self.dtype)
-        return read_only(found.T[: n_vectors(len(self.counts))])
+        return self.expert_weights(self.values)[None, features] if params.experts else super().weights_of(params, features)
 
 
 class EntropicState(AscentState):
