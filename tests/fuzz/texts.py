@@ -77,13 +77,12 @@ def make(draw):
                 for name, value in (
                     ("label", one_of(draw, [None, "x", "label"])), ("text", one_of(draw, [None, None, "text"])),
                     ("weight", one_of(draw, [None, None, "weight", "y"])),
-                    ("ignore", one_of(draw, [[], ["y"]])),
                     ("header", not chance(draw, 0.1) if format == "csv" else True),
                 )
                 if value is not None
             })
         if not options["header"]:
-            options.update(label=0, text=one_of(draw, [None, 2]), weight=None, ignore=[])
+            options.update(label=0, text=one_of(draw, [None, 2]), weight=None)
     if format == "csv" and not data.startswith(b"label,x,text,y\n"):
         options["text"] = "text" if options["header"] else 2
     elif format == "csv":  # (otherwise the first block tells what columns hold)

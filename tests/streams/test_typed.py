@@ -105,7 +105,7 @@ def test_texts_of_arrow_are_read(tmp_path, kind):
             assert stream.format == ("parquet" if path.suffix == ".parquet" else "arrow") and stream.n_rows == 4
             assert np.concatenate([batch.X.toarray() for batch in found]).tobytes() == EXPECTED.toarray().tobytes()
             assert np.concatenate([batch.y for batch in found]).tolist() == [row[0] for row in ROWS]
-        assert labels_of(path.read_bytes(), "auto", ignore=["other"]) == [row[0] for row in ROWS]
+        assert labels_of(path.read_bytes(), "auto", text="text") == [row[0] for row in ROWS]
 
 
 def test_long_rows_of_csv_are_read_whatever_the_blocks_and_refused_beyond_a_line():
@@ -165,8 +165,8 @@ def test_a_column_that_begins_with_nothing_is_told_by_its_first_value():
 
 def test_json_objects_are_rows_of_a_table_as_their_types_say():
     data = b'{"label": "a", "n": 1, "deep": {"x": [1, "u"]}, "t": "2024-05-01"}\n{"label": "b", "w": 2, "n": null}\n'
-    found, stream = of(data, "jsonl", ignore=["w"])
-    assert stream.is_table and found[0].X == [{"n": 1, "deep": {"x": [1, "u"]}, "t": "2024-05-01"}, {"n": None}]
+    found, stream = of(data, "jsonl")
+    assert stream.is_table and found[0].X == [{"n": 1, "deep": {"x": [1, "u"]}, "t": "2024-05-01"}, {"w": 2, "n": None}]
     model = make_stream_pipeline(TableVectorizer(), AROWClassifier()).partial_fit(found[0].X, found[0].y)
     assert model.classes_.tolist() == ["a", "b"]
 

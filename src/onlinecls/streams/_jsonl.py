@@ -109,8 +109,6 @@ class _Json:
             weight = row.pop(options.weight, None)
             if type(weight) not in (int, float) or not 0.0 <= weight < np.inf:
                 raise _WrongError(f"expected a weight >= 0, got {brief(weight)}")
-        for name in options.ignore:
-            row.pop(name, None)
         if self.text is not None:
             row = row.get(self.text)
             if type(row) is not str:
@@ -147,16 +145,14 @@ class _Json:
         yield X, y, weights
 
 
-def jsonl(options: Any, files: Files) -> tuple[bool, Iterator[Any]]:
-    """Return whether the objects are rows of a table, and their batches."""
-    text = options.text
-    if text is None:
-        keys: set[str] = set()
+def jsonl(options: Any, files: Files) -> Iterator[Any]:
+    """Return the batches of objects, and set `text` or `is_table` of the options: rows are texts if a row has nothing else."""
+    if options.text is None:
         for line in files.current.peek_lines():
             with suppress(ValueError, RecursionError):
                 row = _loads(line)
                 if type(row) is dict:
-                    keys = row.keys() - {options.label or "label", options.weight, *options.ignore}
+                    options.text = "text" if row.keys() - {options.label or "label", options.weight} == {"text"} else None
                     break
-        text = "text" if keys == {"text"} else None
-    return text is None, batches(files, options, _Json(options, text))
+    options.is_table = options.text is None
+    return batches(files, options, _Json(options, options.text))

@@ -807,21 +807,22 @@ cdef class VWParser(EntryParser):
 # --- label<TAB>text and fastText ---------------------------------------------------------------------------------------------
 
 cdef class TsvParser(LineParser):
-    """hasher : None, texts are collected for a vectorizer that is not compiled. header : a line that is left out.
+    """make_hasher : None, rows_of makes the rows of a list of texts. header : a line that is left out.
 
     is_fasttext : labels are words that begin with __label__, before the text.
     """
     cdef RowHasher hasher
-    cdef object rows_of                 # what makes rows of collected texts
+    cdef object rows_of
     cdef list texts
     cdef bint is_fasttext
     cdef bytes header
     cdef const char* head
     cdef Py_ssize_t n_head
 
-    def __init__(self, labels, batch_rows, batch_nnz, RowHasher hasher, rows_of, bint is_fasttext, bytes header):
+    def __init__(self, labels, batch_rows, batch_nnz, make_hasher, rows_of, bint is_fasttext, bytes header):
         LineParser.__init__(self, labels, batch_rows, batch_nnz)
-        self.hasher, self.rows_of, self.texts, self.is_fasttext, self.header = hasher, rows_of, [], is_fasttext, header
+        self.hasher = None if make_hasher is None else make_hasher()
+        self.rows_of, self.texts, self.is_fasttext, self.header = rows_of, [], is_fasttext, header
         self.head, self.n_head = header, len(header)
 
     cdef Found parse(self, const unsigned char* line, const unsigned char* end) except? FAULT nogil:

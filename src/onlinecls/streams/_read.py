@@ -6,6 +6,7 @@ import os
 import re
 import threading
 from contextlib import suppress
+from functools import partial
 from numbers import Integral
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -49,7 +50,7 @@ _SVMLIGHT = re.compile(rb"\s*(?:[^\s:#|,]+(?:\s+qid:\d+)?)?(?:\s+\d+:[^\s:]+)+\s
 _VW = re.compile(rb"[^|\t]*\|")
 _MOST = {"n_features": 2**31, "batch_rows": 2**31 - 1, "block_bytes": 2**31 - 1, "max_line_bytes": 2**31 - 1}
 _COLUMNS = ("label", "text", "weight")
-_KEPT = ("n_features", "zero_based", "delimiter", "header", *_COLUMNS, "ignore")  # options that a model's file keeps as they are
+_KEPT = ("n_features", "zero_based", "delimiter", "header", *_COLUMNS)  # options that a model's file keeps as they are
 _OTHERS = ("format", "dtype", "kinds", "vectorizer")
 BATCH_NNZ = 1 << 18  # non-zeros that end a batch before it has batch_rows rows: 2 MB of float32
 
@@ -58,9 +59,8 @@ def read(
     source: Source | Sequence[Source], format: Format = "auto", *, likely: str | None = None, n_features: int | None = None,
     batch_rows: int = 4096, dtype: FloatType = "float32", labels: Literal["auto", "number"] | None = "auto",
     zero_based: bool = True, vectorizer: Vectorizer | None = None, label: str | int | None = None, text: str | int | None = None,
-    weight: str | int | None = None, ignore: Sequence[str | int] = (), kinds: Mapping[str, str] | None = None,
-    delimiter: str = ",", header: bool = True, on_error: Literal["raise", "skip"] = "raise", prefetch: bool = True,
-    block_bytes: int = 1 << 20, max_line_bytes: int = 1 << 24,
+    weight: str | int | None = None, kinds: Mapping[str, str] | None = None, delimiter: str = ",", header: bool = True,
+    on_error: Literal["raise", "skip"] = "raise", prefetch: bool = True, block_bytes: int = 1 << 20, max_line_bytes: int = 1 << 24,
 ) -> Stream:
     """Read files or a pipe as a stream of batches, in memory that does not depend on their size.
 
@@ -81,7 +81,7 @@ def read(
         Columns of X of svmlight, VW and texts. Hashed names go modulo this (at most 2^31 - 1, for "vw" a power of two); an
         svmlight index past it is an error. The vectorizer's, if one is given.
     batch_rows : int, default=4096
-        Rows in a batch; fewer if it has 2^18 non-zeros before.
+        Rows in a batch; fewer if it has 2^18 non-zeros before, or ends half a block that is parsed by itself.
     dtype : {"float32", "float64"}, default="float32"
         Type of X: a decimal is rounded correctly to float64, and then to this.
     labels : {"auto", "number", None}, default="auto"
@@ -96,8 +96,6 @@ def read(
         Columns or keys of the labels (default "label"; without a header, 0), the texts (default "text", if there is nothing
         else) and the weights (default none), in CSV, JSON lines, Parquet and Arrow. Where there is no column of texts, rows are
         tables, for `onlinecls.tables.TableVectorizer`: X is a ``pyarrow.RecordBatch``; of JSON lines a list of dicts.
-    ignore : list of str or int, default=()
-        Columns or keys that are not features.
     kinds : dict of str to str, default=None
         What columns of CSV hold, by their names: "number", "boolean", "date" (ISO 8601), one of the forms "%Y/%m/%d",
         "%Y/%m/%d %H:%M:%S", "%d.%m.%Y", "%d.%m.%Y %H:%M", or "text". None: what all values of the first block that are not
@@ -144,8 +142,8 @@ def read(
     ('vw', 2)
     """
     options = dict(locals())
-    del options["source"], options["prefetch"]
-    return _Reader(**options).stream(source, prefetch)
+    del options["source"]
+    return _Reader(**options).stream(source)
 
 
 class _Reader(SimpleNamespace):
@@ -177,22 +175,24 @@ class _Reader(SimpleNamespace):
         require(right, "delimiter", "a character of ASCII that is no quote and ends no line", self.delimiter)
         right = self.vectorizer is None or hasattr(self.vectorizer, "transform")
         require(right, "vectorizer", "an object with a transform method", self.vectorizer)
-        self.ignore = tuple(map(str, (self.ignore,) if isinstance(self.ignore, str | int) else self.ignore))
         for name in _COLUMNS:
             setattr(self, name, None if getattr(self, name) is None else str(getattr(self, name)))
         self.labelled, self.counts, self.is_table = self.labels is not None, Counts(self.on_error == "skip"), False
         self.n_features, self.kinds = int(self.n_features), dict(self.kinds or {})
 
-    def stream(self: Any, source: Any, prefetch: bool) -> Stream:
-        stop, self.n_parsers = threading.Event(), 2 if prefetch else 1
+    def stream(self: Any, source: Any) -> Stream:
+        stop = threading.Event()
         files = Files(_files_of(source), stop)
         try:
             self.format = self._format_of(files.current)
-            if self.format not in ("svmlight", "vw"):
+            self.is_hashed = self.format not in ("svmlight", "vw")
+            if self.is_hashed:
                 within = self.n_features <= MAX_FEATURES
                 require(within, "n_features", "at most 2**31 - 1 where texts are hashed", self.n_features)
-            batches = self._counted(getattr(self, f"_{self.format}")(files), files)
-            return Stream(self, files, batches, stop, prefetch)
+                if self.vectorizer is None:
+                    self.vectorizer = HashingVectorizer(n_features=self.n_features, dtype=self.dtype.type)
+            batches = self._counted(self._batches(files), files)
+            return Stream(self, files, batches, stop, self.prefetch)
         except BaseException:
             files.close()
             raise
@@ -226,13 +226,9 @@ class _Reader(SimpleNamespace):
 
     def metadata(self: Any) -> dict[str, Any]:
         """Return what `options_of` needs to read further files in the same way."""
-        is_hashed = self.format not in ("svmlight", "vw") and not self.is_table
-        kept = {name: getattr(self, name) for name in _KEPT}
-        if is_hashed and self.format in ("jsonl", "csv", "parquet", "arrow"):
-            kept["text"] = self.text or "text"
         return {"input": {
-            "format": self.format, "dtype": self.dtype.name, **kept, "ignore": list(self.ignore), "kinds": dict(self.kinds),
-            "vectorizer": parameters_of(self.texts_by()) if is_hashed else None,
+            "format": self.format, "dtype": self.dtype.name, **{name: getattr(self, name) for name in _KEPT},
+            "kinds": dict(self.kinds), "vectorizer": parameters_of(self.vectorizer) if self.is_hashed and not self.is_table else None,
         }}
 
     def _counted(self, batches: Iterator[Any], files: Files) -> Iterator[tuple[Batch | None, dict[str, Any]]]:
@@ -247,57 +243,31 @@ class _Reader(SimpleNamespace):
             yield Batch(*(found or (None, None, None))), counts.progress(files.count)
         yield None, counts.progress(files.count)  # with the lines skipped since the last batch
 
-    # --- batches of each format -------------------------------------------------------------------------------------------------
+    def _batches(self: Any, files: Files) -> Iterator[Any]:
+        n_parsers, limits = 2 if self.prefetch else 1, (self.labels, self.batch_rows, BATCH_NNZ)
+        if self.format == "svmlight":
+            make = partial(SvmlightParser, *limits, self.n_features, self.dtype, 0 if self.zero_based else 1)
+        elif self.format == "vw":
+            power = self.n_features & (self.n_features - 1) == 0
+            require(power, "n_features", "a power of two <= 2^31 for VW's hashes", self.n_features)
+            make = partial(VWParser, *limits, self.n_features, self.dtype)
+        elif self.format in ("tsv", "fasttext"):
+            header, hasher = f"{self.label or 'label'}\t{self.text or 'text'}".encode(), compiled_hasher(self.vectorizer)
+            make = partial(TsvParser, *limits, hasher, self.texts_of, self.format == "fasttext", header)
+            n_parsers = n_parsers if type(self.vectorizer) is HashingVectorizer else 1  # (others may mind the order of the texts)
+        elif self.format == "jsonl":
+            from ._jsonl import jsonl
 
-    def _svmlight(self, files: Files) -> Iterator[Any]:
-        return self._of_lines(files, SvmlightParser, self.n_features, self.dtype, 0 if self.zero_based else 1)
+            return jsonl(self, files)
+        else:
+            from ._typed import typed  # (pyarrow takes longer to import than 10 MB of texts to read)
 
-    def _vw(self, files: Files) -> Iterator[Any]:
-        power = self.n_features & (self.n_features - 1) == 0
-        require(power, "n_features", "a power of two <= 2^31 for VW's hashes", self.n_features)
-        return self._of_lines(files, VWParser, self.n_features, self.dtype)
+            return typed(self, files)
+        return batches(files, self, *(make() for _ in range(n_parsers)))
 
-    def _tsv(self, files: Files) -> Iterator[Any]:
-        make_hasher = compiled_hasher(self.texts_by())
-        header = f"{self.label or 'label'}\t{self.text or 'text'}".encode()
-        if type(self.vectorizer) is not HashingVectorizer:
-            self.n_parsers = 1  # (names are told in the order of the texts)
-        return self._of_lines(files, lambda *given: TsvParser(
-            *given, make_hasher and make_hasher(), self.texts_of, self.format == "fasttext", header))
-
-    _fasttext = _tsv
-
-    def _of_lines(self, files: Files, parser: Any, *options: Any) -> Iterator[Any]:
-        """Return the batches of compiled parsers."""
-        parsers = [parser(self.labels, self.batch_rows, BATCH_NNZ, *options) for _ in range(self.n_parsers)]
-        return batches(files, self, *parsers)
-
-    def _jsonl(self: Any, files: Files) -> Iterator[Any]:
-        from ._jsonl import jsonl
-
-        self.is_table, found = jsonl(self, files)
-        return found
-
-    def _typed(self: Any, files: Files) -> Iterator[Any]:
-        from ._typed import typed  # (pyarrow takes longer to import than 10 MB of texts to read)
-
-        table, found = typed(self, files)
-        self.is_table, self.text = table.is_table, table.text
-        self.label = table.label if self.labelled else self.label
-        return found
-
-    _csv = _parquet = _arrow = _typed
-
-    def texts_by(self: Any) -> Vectorizer:
-        """Return what makes the rows of texts."""
-        if self.vectorizer is None:
-            self.vectorizer = HashingVectorizer(n_features=self.n_features, dtype=self.dtype.type)
-        return self.vectorizer
-
-    def texts_of(self, texts: Any) -> Any:
+    def texts_of(self: Any, texts: Any) -> Any:
         """Return the rows of texts, a list or a column of pyarrow."""
-        vectorizer = self.texts_by()
-        return vectorizer.transform(texts if isinstance(vectorizer, HashingVectorizer) else list(map(str, texts)))
+        return self.vectorizer.transform(texts if isinstance(self.vectorizer, HashingVectorizer) else list(map(str, texts)))
 
 
 def require(right: bool, name: str, wanted: str, got: object) -> None:
@@ -359,6 +329,4 @@ def options_of(metadata: dict[str, Any], *, trusted: bool = False) -> dict[str, 
     return options
 
 
-_DEFAULTS: dict[str, Any] = {
-    name: default for name, default in (read.__kwdefaults__ or {}).items() if name != "prefetch"
-} | {"format": "auto"}
+_DEFAULTS: dict[str, Any] = {**(read.__kwdefaults__ or {}), "format": "auto"}

@@ -61,10 +61,11 @@ class Table:
                     f"{who}: the column {name!r} of the {what}s must be there, got {brief(names)}. Name it ({what}=), and see "
                     "whether the delimiter is right."
                 )
-        self.features = [name for name in names if name not in (self.label, self.weight, *options.ignore)]
+        self.features = [name for name in names if name not in (self.label, self.weight)]
         if self.text is None and self.features == ["text"]:
             self.text = "text"
         self.is_table = self.text is None
+        options.text, options.is_table, options.label = self.text, self.is_table, self.label if options.labelled else options.label
         self.used = [*(self.features if self.is_table else (self.text,)), self.weight, self.label if options.labelled else None]
         self.used = [name for name in self.used if name is not None]
         if self.is_table and not self.features:
@@ -322,11 +323,10 @@ class _Csv(CsvParser):
         return {name: found.column(name).combine_chunks() for name in types}
 
 
-def typed(options: Any, files: Files) -> tuple[Table, Iterator[Any]]:
-    """Return the table of CSV, Parquet or Arrow files, and their batches."""
+def typed(options: Any, files: Files) -> Iterator[Any]:
+    """Return the batches of CSV, Parquet or Arrow files, and set `text`, `label` and `is_table` of the options."""
     if options.format == "csv":
-        parser = _Csv(options, files.current)
-        return parser.table, batches(files, options, parser)
+        return batches(files, options, _Csv(options, files.current))
     opened = _open_parquet if options.format == "parquet" else _open_arrow
     what = f"{options.format.capitalize()} file"
 
@@ -354,7 +354,7 @@ def typed(options: Any, files: Files) -> tuple[Table, Iterator[Any]]:
 
     names, found = open_next(files.current)
     table = Table(options, files.current.name, names)
-    return table, read(found)
+    return read(found)
 
 
 def _place_of(source: Source, what: str) -> Any:
