@@ -11,7 +11,7 @@ Examples of a line in each format:
     parquet, arrow  columns label and text, or label and others
 """
 
-from ._errors import MalformedLineError
+from ._blocks import MalformedLineError
 from ._read import options_of, read
 from ._stream import Batch, Stream
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._input.validate import brief
-from ._blocks import batches
-from ._errors import FARTHEST, wrong_label
+from ._blocks import FARTHEST, batches, wrong_label
 from ._parsers import BLANK
 
 if TYPE_CHECKING:
@@ -90,10 +89,10 @@ class _Json:
             try:
                 self._add(_loads(line))
             except _WrongError as error:
-                return start, (None, str(error))
+                return start, (None, str(error), b"")
             except (ValueError, RecursionError) as error:
                 if line and not line.isspace():
-                    return start, (None, f"expected a JSON object, got {brief(bytes(line[:40]))} ({error})")
+                    return start, (None, f"expected a JSON object, got {brief(bytes(line[:40]))} ({error})", b"")
                 if not self.options.labelled:
                     return start, BLANK
         return start, None

@@ -44,7 +44,7 @@ ctypedef fused floating:
     double
 
 BEHIND = 8                  # bytes of any value behind the end of a block that may be read
-BLANK = (0, None)           # a "fault" of column 0: a line without a row
+BLANK = (0, None, None)     # a "fault" of column 0: a line without a row
 
 
 # --- numbers -----------------------------------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ def parse(bytes text):
     return None if behind is NULL else (value, behind - start)
 
 
-# --- labels ------------------------------------------------------------------------------------------------------------------
+# --- lines -------------------------------------------------------------------------------------------------------------------
 
 cdef void* sized(void* block, Py_ssize_t n_bytes) except NULL nogil:
     """Call realloc; raise MemoryError if it fails."""
@@ -189,74 +189,6 @@ cdef Py_ssize_t decoded(const unsigned char* p, Py_ssize_t n, uint32_t* points) 
     return len(text)
 
 
-cdef class Labels:
-    """Collect the labels of a batch. kind : "number"; "auto", texts; None, they are not read; "columns", by other code."""
-    cdef bint numbers, texts, unread
-    cdef double[::1] values
-    cdef uint32_t* points                   # of all texts, one after the other
-    cdef int64_t[::1] ends                  # of each of them
-    cdef Py_ssize_t capacity
-    cdef const char* expected
-
-    def __cinit__(self, kind, Py_ssize_t batch_rows):
-        self.numbers, self.texts, self.unread = kind == "number", kind == "auto", kind is None
-        if self.numbers:
-            self.values = np.empty(batch_rows)
-        if self.texts:
-            self.ends = np.empty(batch_rows, np.int64)
-
-    def __dealloc__(self):
-        free(self.points)
-
-    cdef bint put(self, Py_ssize_t row, const unsigned char* p, const unsigned char* end) except -1 nogil:
-        """Read the text from p to end as the label of a row; return False, and set `expected`, if it is not a label."""
-        cdef const unsigned char* behind
-        cdef Py_ssize_t n = end - p, start
-        if self.numbers:
-            behind = read_number(p, &self.values[row])
-            self.expected = b"a finite number for a label"
-            return behind is not NULL and behind == end and fabs(self.values[row]) < INFINITY
-        if not self.texts:
-            return True
-        start = self.ends[row - 1] if row else 0
-        if start + n > self.capacity:
-            self.capacity = 2 * (start + n)
-            self.points = <uint32_t*>sized(self.points, self.capacity * sizeof(uint32_t))
-        n = 0
-        while p + n < end and p[n] < 0x80:
-            self.points[start + n] = p[n]
-            n += 1
-        if p + n < end:
-            n = decoded(p, end - p, self.points + start)
-        if n <= 0 or n > LONGEST or memchr(p, 0, end - p) is not NULL:
-            self.expected = b"a label in UTF-8"
-            if n > LONGEST:                     # (an array of labels has room for the longest label in every row)
-                self.expected = b"a label of at most 4096 characters"
-            elif n >= 0:                        # (NumPy's texts end before it)
-                self.expected = b"a label of a character or more, none of them NUL"
-            return False
-        self.ends[row] = start + n
-        return True
-
-    def take(self, Py_ssize_t n_rows):
-        """Return the labels of the first n_rows rows as an array."""
-        cdef uint32_t[:, ::1] table
-        cdef Py_ssize_t k, start = 0, width = 1
-        if not self.texts:
-            return np.array(self.values[:n_rows]) if self.numbers else None
-        for k in range(n_rows):
-            width = max(width, self.ends[k] - start)
-            start = self.ends[k]
-        y, start = np.zeros((n_rows, width), np.uint32), 0
-        table = y
-        for k in range(n_rows):
-            memcpy(&table[k, 0], self.points + start, (self.ends[k] - start) * sizeof(uint32_t))
-            start = self.ends[k]
-        return y.view(f"U{width}")[:, 0]
-
-
-# --- lines -------------------------------------------------------------------------------------------------------------------
-
 cdef inline bint is_over(const unsigned char* p, const unsigned char* end, unsigned char mark) noexcept nogil:
     """Return True if a field ends at p: at the line's end, at a blank, or at a mark."""
     return p == end or p[0] == 32 or p[0] == 9 or p[0] == mark
@@ -269,8 +201,15 @@ cdef inline const unsigned char* after_blanks(const unsigned char* p) noexcept n
 
 
 cdef class LineParser:
-    """Turn whole lines into batches. A subclass for each format has `parse` and `take`."""
-    cdef Labels labels
+    """Turn whole lines into batches. A subclass for each format has `parse` and `batches`.
+
+    labels : "number"; "auto", texts; None, they are not read; "columns", by other code.
+    """
+    cdef bint has_numbers, has_texts, unlabelled
+    cdef double[::1] numbers                # labels
+    cdef uint32_t* points                   # of the texts of labels, one after the other
+    cdef int64_t[::1] text_ends             # of each of them
+    cdef Py_ssize_t n_points
     cdef Py_ssize_t batch_rows, batch_nnz
     cdef readonly Py_ssize_t n_rows, nnz    # of the batch
     cdef public Py_ssize_t line_number      # of the line that was read last
@@ -283,21 +222,26 @@ cdef class LineParser:
     cdef const char* expected
 
     def __init__(self, labels, Py_ssize_t batch_rows, Py_ssize_t batch_nnz):
-        self.labels, self.batch_rows, self.batch_nnz = Labels(labels, batch_rows), batch_rows, batch_nnz
+        self.has_numbers, self.has_texts, self.unlabelled = labels == "number", labels == "auto", labels is None
+        self.batch_rows, self.batch_nnz = batch_rows, batch_nnz
+        if self.has_numbers:
+            self.numbers = np.empty(batch_rows)
+        if self.has_texts:
+            self.text_ends = np.empty(batch_rows, np.int64)
+
+    def __dealloc__(self):
+        free(self.points)
 
     def begin(self, source):
         """Begin a file: count lines from 0 again."""
         self.line_number = 0
 
-    def batches(self):
-        """Return what the lines that were read make: (rows, labels, weights) of each batch."""
-        return (self.take(),)
-
     def feed(self, const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop):
         """Read the whole lines of text[start:stop] until the batch is full or a line is malformed; BEHIND bytes follow stop.
 
-        Return where the next line starts, and None or the fault of the line before it: (column, what was expected). If labels
-        are not read, a line without a row has the fault `BLANK`, so that predictions keep the numbers of lines.
+        Return where the next line starts, and None or the fault of the line before it: (column, what was expected, the rest of
+        the line). If labels are not read, a line without a row has the fault `BLANK`, so that predictions keep the numbers of
+        lines.
         """
         cdef Found found
         self.block, self.position, self.stop = &text[0], start, stop
@@ -305,17 +249,11 @@ cdef class LineParser:
             with nogil:
                 found = self._run()
         except UnicodeDecodeError as error:
-            return self.position, (self.where - self.block - self.line_at + 1 + error.start, "text in UTF-8")
-        if found == EMPTY:
-            return self.position, BLANK
+            found = self.fault(self.where + <Py_ssize_t>error.start, b"text in UTF-8")
         if found == FAULT:
-            return self.position, (self.where - self.block - self.line_at + 1, self.expected.decode())
-        return self.position, None
-
-    @property
-    def line(self):
-        """The start and the end, in its block, of the line that was read last."""
-        return self.line_at, self.line_end
+            column = self.where - self.block - self.line_at
+            return self.position, (column + 1, self.expected.decode(), self.where[:self.line_end - self.line_at - column])
+        return self.position, BLANK if found == EMPTY else None
 
     @property
     def full(self):
@@ -339,13 +277,59 @@ cdef class LineParser:
             if found == UNFINISHED:
                 self.position, self.unread = self.stop, self.stop - self.line_at
                 self.line_number -= 1
-            if found == NOTHING and self.labels.unread:
+            if found == NOTHING and self.unlabelled:
                 return EMPTY
         return NOTHING
 
     cdef Found parse(self, const unsigned char* line, const unsigned char* end) except? FAULT nogil:
         """Append the row of a line, behind whose end there is one more byte. A malformed line changes nothing."""
         return NOTHING
+
+    cdef bint put_label(self, const unsigned char* p, const unsigned char* end, const unsigned char* where) except -1 nogil:
+        """Read the text from p to end as the label of the next row; return False, with a fault at `where`, if it is none."""
+        cdef const unsigned char* behind
+        cdef Py_ssize_t row = self.n_rows, n = 0, start
+        if self.has_numbers:
+            behind = read_number(p, &self.numbers[row])
+            if behind is NULL or behind != end or not fabs(self.numbers[row]) < INFINITY:
+                self.fault(where, b"a finite number for a label")
+                return False
+        if not self.has_texts:
+            return True
+        start = self.text_ends[row - 1] if row else 0
+        if start + (end - p) > self.n_points:
+            self.n_points = 2 * (start + (end - p))
+            self.points = <uint32_t*>sized(self.points, self.n_points * sizeof(uint32_t))
+        while p + n < end and p[n] < 0x80:
+            self.points[start + n] = p[n]
+            n += 1
+        if p + n < end:
+            n = decoded(p, end - p, self.points + start)
+        if n <= 0 or n > LONGEST or memchr(p, 0, end - p) is not NULL:
+            self.fault(where, b"a label of a character or more, none of them NUL")      # (NumPy's texts end before it)
+            if n < 0:
+                self.expected = b"a label in UTF-8"
+            elif n > LONGEST:                   # (an array of labels has room for the longest in every row)
+                self.expected = b"a label of at most 4096 characters"
+            return False
+        self.text_ends[row] = start + n
+        return True
+
+    cdef take_labels(self):
+        """Return the labels of the batch as an array."""
+        cdef uint32_t[:, ::1] table
+        cdef Py_ssize_t k, start = 0, width = 1
+        if not self.has_texts:
+            return np.array(self.numbers[:self.n_rows]) if self.has_numbers else None
+        for k in range(self.n_rows):
+            width = max(width, self.text_ends[k] - start)
+            start = self.text_ends[k]
+        y, start = np.zeros((self.n_rows, width), np.uint32), 0
+        table = y
+        for k in range(self.n_rows):
+            memcpy(&table[k, 0], self.points + start, (self.text_ends[k] - start) * sizeof(uint32_t))
+            start = self.text_ends[k]
+        return y.view(f"U{width}")[:, 0]
 
     cdef Found fault(self, const unsigned char* where, const char* expected) noexcept nogil:
         self.where, self.expected = where, expected
@@ -473,18 +457,18 @@ cdef class EntryParser(LineParser):
             if source != row:
                 memcpy(row, source, n * sizeof(Entry))
 
-    def take(self):
-        """Return the batch as (Rows, labels, None for the weights), and begin a new one."""
+    def batches(self):
+        """Return the batch as (Rows, labels, None for the weights), alone, and begin a new one."""
         data, indices = np.empty(self.nnz, self.dtype), np.empty(self.nnz, np.int32)
         if self.dtype == np.float32:
             split[float](self.entries, data, indices)
         else:
             split[double](self.entries, data, indices)
-        indptr, labels = np.array(self.ends[:self.n_rows + 1]), self.labels.take(self.n_rows)
+        indptr, labels = np.array(self.ends[:self.n_rows + 1]), self.take_labels()
         self.n_rows = self.nnz = self.at = 0
         if self.capacity > 4 * self.batch_nnz:      # after a row of very many non-zeros
             self.more(4096)
-        return Rows(data, indices, indptr, len(indptr) - 1, self.n_features), labels, None
+        return [(Rows(data, indices, indptr, len(indptr) - 1, self.n_features), labels, None)]
 
 
 cdef inline int push(EntryParser parser, int64_t column, double value) except -1 nogil:
@@ -521,11 +505,11 @@ cdef class SvmlightParser(EntryParser):
         while not is_over(p, end, 35) and p[0] != 58:
             p += 1
         if p[0] != 58:
-            if self.labels.texts and memchr(field, 44, p - field) is not NULL:
+            if self.has_texts and memchr(field, 44, p - field) is not NULL:
                 return self.fault(field, b"one label (several, with commas between, are of another task)")
-            if not self.labels.put(self.n_rows, field, p):
-                return self.fault(field, self.labels.expected)
-        elif not self.labels.unread:
+            if not self.put_label(field, p, field):
+                return FAULT
+        elif not self.unlabelled:
             return self.fault(field, b"a label before the first index (labels=None reads lines without)")
         else:
             p = field
@@ -672,11 +656,9 @@ cdef inline bint is_word(const unsigned char* p, Py_ssize_t n, const char* word)
 cdef inline bint is_of_another_task(const unsigned char* p, const unsigned char* end) noexcept nogil:
     """Return True for a label of contextual bandits, of cost-sensitive classes, or of several labels."""
     cdef Py_ssize_t n = end - p
-    if n == 6 and (memcmp(p, b"shared", 6) == 0 or memcmp(p, b"slates", 6) == 0):
-        return True
-    if (n == 3 and memcmp(p, b"ccb", 3) == 0) or (n == 2 and memcmp(p, b"ca", 2) == 0):
-        return True
-    return memchr(p, 58, n) is not NULL or memchr(p, 44, n) is not NULL
+    return (memchr(p, 58, n) is not NULL or memchr(p, 44, n) is not NULL or (n == 2 and memcmp(p, b"ca", 2) == 0)
+            or (n == 3 and memcmp(p, b"ccb", 3) == 0)
+            or (n == 6 and (memcmp(p, b"shared", 6) == 0 or memcmp(p, b"slates", 6) == 0)))
 
 
 cdef inline bint like_number(const unsigned char* p, const unsigned char* end) noexcept nogil:
@@ -729,10 +711,10 @@ cdef class VWParser(EntryParser):
             if p == bar or word[0] == 39:               # nothing, or the tag
                 break
             if n_words == 0:
-                if self.labels.texts and is_of_another_task(word, p):
+                if self.has_texts and is_of_another_task(word, p):
                     return self.fault(word, OF_ONE_TASK)
-                if not self.labels.put(self.n_rows, word, p):
-                    return self.fault(word, self.labels.expected)
+                if not self.put_label(word, p, word):
+                    return FAULT
             elif n_words == 2:
                 return self.fault(word, b"'|' behind label and importance (a third number, the base, is of another task)")
             elif read_number(word, &number) != p or not 0.0 <= number < INFINITY:
@@ -742,7 +724,7 @@ cdef class VWParser(EntryParser):
             n_words += 1
         if after_blanks(p) != bar:
             return self.fault(after_blanks(p), b"'|' behind the tag")
-        if n_words == 0 and not self.labels.unread:
+        if n_words == 0 and not self.unlabelled:
             return self.fault(bar, b"a label and a blank before '|' (labels=None reads lines without)")
         return ROW
 
@@ -798,10 +780,9 @@ cdef class VWParser(EntryParser):
                     self.in_order &= hash > self.entries[self.at - 1].column
                 push(self, hash, value)
 
-    def take(self):
+    def batches(self):
         weights = np.array(self.importances[:self.n_rows])
-        rows, labels, _ = EntryParser.take(self)
-        return rows, labels, weights
+        return [(rows, labels, weights) for rows, labels, _ in EntryParser.batches(self)]
 
 
 # --- label<TAB>text and fastText ---------------------------------------------------------------------------------------------
@@ -835,13 +816,13 @@ cdef class TsvParser(LineParser):
                 return FAULT
         else:
             tab = <const unsigned char*>memchr(line, 9, end - line)
-            if not self.labels.unread:
+            if not self.unlabelled:
                 if tab is NULL:
                     return self.fault(end, b"a tab between label and text (labels=None reads lines without)")
                 if tab == line:
                     return self.fault(line, b"a label before the tab (labels=None reads lines without)")
-                if not self.labels.put(self.n_rows, line, tab):
-                    return self.fault(line, self.labels.expected)
+                if not self.put_label(line, tab, line):
+                    return FAULT
             line = line if tab is NULL else tab + 1
         self.where = line
         if self.hasher is None:
@@ -862,28 +843,27 @@ cdef class TsvParser(LineParser):
             while p < end and p[0] != 32 and p[0] != 9:
                 p += 1
             n_labels += 1
-            if not self.labels.unread and n_labels > 1:
+            if not self.unlabelled and n_labels > 1:
                 self.fault(start, b"one label a line")
                 return NULL
-            if not self.labels.put(self.n_rows, start + 9, p):
-                self.fault(start, self.labels.expected)
+            if not self.put_label(start + 9, p, start):
                 return NULL
             p = after_blanks(p)
-        if n_labels == 0 and not self.labels.unread:
+        if n_labels == 0 and not self.unlabelled:
             self.fault(p, b"a label that begins with __label__ (labels=None reads lines without)")
             return NULL
         return p
 
-    def take(self):
-        """Return the batch as (rows, labels, None for the weights), and begin a new one."""
+    def batches(self):
+        """Return the batch as (rows, labels, None for the weights), alone, and begin a new one."""
         cdef RowHasher made = self.hasher
-        labels, n_rows, nnz, texts = self.labels.take(self.n_rows), self.n_rows, self.nnz, self.texts
+        labels, n_rows, nnz, texts = self.take_labels(), self.n_rows, self.nnz, self.texts
         self.texts, self.n_rows, self.nnz = [], 0, 0
         if made is None:
-            return self.rows_of(texts), labels, None
+            return [(self.rows_of(texts), labels, None)]
         made.n_rows = made.nnz = 0              # (its memory is kept: new memory would be touched anew)
         values, columns, ends = made.values[:nnz].copy(), made.columns[:nnz].copy(), made.ends[:n_rows + 1].copy()
-        return Rows(values, columns, ends, n_rows, made.n_features), labels, None
+        return [(Rows(values, columns, ends, n_rows, made.n_features), labels, None)]
 
 
 # --- CSV ---------------------------------------------------------------------------------------------------------------------

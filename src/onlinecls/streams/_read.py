@@ -16,8 +16,7 @@ import numpy as np
 from .._hashing.hasher import MAX_FEATURES
 from .._input.validate import brief
 from ..text import HashingVectorizer, compiled_hasher, n_rows_of, parameters_of, vectorizer_of
-from ._blocks import batches
-from ._errors import Counts
+from ._blocks import Counts, batches
 from ._parsers import SvmlightParser, TsvParser, VWParser
 from ._sources import Files
 from ._stream import Batch, Stream
@@ -60,7 +59,7 @@ def read(
     batch_rows: int = 4096, dtype: FloatType = "float32", labels: Literal["auto", "number"] | None = "auto",
     zero_based: bool = True, vectorizer: Vectorizer | None = None, label: str | int | None = None, text: str | int | None = None,
     weight: str | int | None = None, kinds: Mapping[str, str] | None = None, delimiter: str = ",", header: bool = True,
-    on_error: Literal["raise", "skip"] = "raise", prefetch: bool = True, block_bytes: int = 1 << 20, max_line_bytes: int = 1 << 24,
+    on_error: Literal["raise", "skip"] = "raise", prefetch: bool = True, block_bytes: int = 2**20, max_line_bytes: int = 2**24,
 ) -> Stream:
     """Read files or a pipe as a stream of batches, in memory that does not depend on their size.
 
@@ -226,10 +225,9 @@ class _Reader(SimpleNamespace):
 
     def metadata(self: Any) -> dict[str, Any]:
         """Return what `options_of` needs to read further files in the same way."""
-        return {"input": {
-            "format": self.format, "dtype": self.dtype.name, **{name: getattr(self, name) for name in _KEPT},
-            "kinds": dict(self.kinds), "vectorizer": parameters_of(self.vectorizer) if self.is_hashed and not self.is_table else None,
-        }}
+        by = parameters_of(self.vectorizer) if self.is_hashed and not self.is_table else None
+        kept = {name: getattr(self, name) for name in _KEPT}
+        return {"input": {"format": self.format, "dtype": self.dtype.name, **kept, "kinds": dict(self.kinds), "vectorizer": by}}
 
     def _counted(self, batches: Iterator[Any], files: Files) -> Iterator[tuple[Batch | None, dict[str, Any]]]:
         """Yield (Batch, progress) for each (X, y, weight), of Nones for None, and at the end (None, progress)."""

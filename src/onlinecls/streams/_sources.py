@@ -42,46 +42,34 @@ class ClosedError(Exception):
 class Source(io.RawIOBase):
     """Read the decompressed bytes of one file.
 
-    name : for messages. path : None for standard input and file objects. claimed : bytes read by other code.
+    name : for messages. path : None for standard input and file objects. n_stored : bytes read, as stored on the disk.
     """
 
     def __init__(self, what: Any, stop: threading.Event):
         self.file, self.name, self.path, self._owned = _opened(what)
-        self._stop, self._n_stored, self.claimed, self._failure = stop, 0, 0, None
+        self._stop, self.n_stored, self._failure, self.unpacker, self._head, self._ahead = stop, 0, None, None, b"", b""
         # A pipe may stay silent for ever. Windows can only wait for sockets: closing the stream waits for the pipe there.
         is_file = isinstance(self.file, io.FileIO)
         self._waits = is_file and os.name == "posix" and not stat.S_ISREG(os.fstat(self.file.fileno()).st_mode)
-        self._plain, self._unpacker, self._head, self._ahead = is_file and not self._waits, None, b"", b""
         try:
-            self._unpack()
+            while len(self._head) < 6 and b"\n" not in self._head and (more := self._stored(6 - len(self._head))):
+                self._head += more  # (a pipe may send no more than a line)
+            modules = next((modules for magic, modules in _PACKED if self._head.startswith(magic)), ())
+            if modules:
+                self._head, self._ahead = b"", self._head
+                self._unpack(modules)
         except BaseException:
             self.close()
             raise
+        self._plain = is_file and not self._waits and not modules
 
-    def _unpack(self) -> None:
-        """Open the file's decompressor, if it has one."""
-        start = b""
-        while len(start) < 6 and b"\n" not in start and (more := self._stored(6 - len(start))):
-            start += more  # (a pipe may send no more than a line)
-        modules = next((modules for magic, modules in _PACKED if start.startswith(magic)), ())
-        if not modules:
-            self._head = start
-            return
-        self._ahead = start
+    def _unpack(self, modules: tuple[str, ...]) -> None:
+        """Open the file's decompressor."""
         for module in modules:
             with contextlib.suppress(ImportError):
-                self._unpacker = import_module(module).open(SimpleNamespace(read=self._stored))
+                self.unpacker = import_module(module).open(SimpleNamespace(read=self._stored))
                 return
         raise ImportError(f'{self.name} is compressed with Zstandard: its reader is missing, pip install "onlinecls[zstd]"')
-
-    @property
-    def count(self) -> int:
-        """Bytes read, as stored on the disk."""
-        return max(self._n_stored, self.claimed)
-
-    @property
-    def packed(self) -> bool:
-        return self._unpacker is not None
 
     def readable(self) -> bool:
         return True
@@ -94,7 +82,7 @@ class Source(io.RawIOBase):
                 raise ClosedError
         if not more:
             more = self.file.read(min(n, _RAW)) or b""
-            self._n_stored += len(more)
+            self.n_stored += len(more)
         return more
 
     def _is_quiet(self, seconds: float) -> bool:
@@ -103,7 +91,7 @@ class Source(io.RawIOBase):
 
     def is_silent(self) -> bool:
         """Return True if a pipe is silent at present; False for a compressed one, whose bytes come in blocks."""
-        return not self._head and not self.packed and self._is_quiet(_PAUSE)
+        return not self._head and not self.unpacker and self._is_quiet(_PAUSE)
 
     def peek(self, n: int = HEAD) -> bytes:
         """Return the first n bytes or a few more, which are read again later; errors behind a whole line are then raised later.
@@ -112,7 +100,7 @@ class Source(io.RawIOBase):
         """
         try:
             while len(self._head) < n and not self._failure:
-                if b"\n" in self._head and not self.packed and self._is_quiet(_SETTLED):
+                if b"\n" in self._head and not self.unpacker and self._is_quiet(_SETTLED):
                     break
                 more = self._more(n - len(self._head))
                 self._head += more
@@ -143,9 +131,9 @@ class Source(io.RawIOBase):
         if not self._head:
             if self._failure:
                 raise self._failure
-            if self._plain and not self.packed:
+            if self._plain:
                 n = self.file.readinto(buffer)
-                self._n_stored += n
+                self.n_stored += n
                 return n
             self._head = self._more(len(buffer))
         n = min(len(buffer), len(self._head))
@@ -155,11 +143,11 @@ class Source(io.RawIOBase):
 
     def _more(self, n: int) -> bytes:
         """Return about n bytes. (Fixed pieces of a compressed file, as the bytes lost by damage depend on them.)"""
-        if not self.packed:
+        if not self.unpacker:
             return self._stored(n)
         try:
             # Not readinto, which goes on until the buffer is full, and loses what it has read if that fails.
-            return self._unpacker.read1(_UNPACKED)
+            return self.unpacker.read1(_UNPACKED)
         except EOFError:
             raise ValueError(f"{self.name}: the compressed file is cut off: it stops before its end mark.") from None
         except Exception as error:
@@ -196,15 +184,15 @@ class Files:
     """Open sources one after the other, the first at once."""
 
     def __init__(self, sources: list[Any], stop: threading.Event):
-        sizes = list(map(size_of, sources))
-        self._stop, self._done, self.total = stop, 0, None if None in sizes else sum(sizes)
-        self._rest = list(sources)
+        for path in sources:
+            size_of(path)  # fails now for a missing file, not hours later
+        self._stop, self._done, self._rest = stop, 0, list(sources)
         self.current = Source(self._rest.pop(0), stop)
 
     @property
     def count(self) -> int:
         """Bytes read so far, as stored on the disk."""
-        return self._done + self.current.count
+        return self._done + self.current.n_stored
 
     def __iter__(self) -> Iterator[Source]:
         while True:
@@ -221,6 +209,5 @@ class Files:
 def size_of(what: Any) -> int | None:
     """Return the size of a file in bytes; None if it is unknown."""
     if isinstance(what, (str, os.PathLike)) and os.fspath(what) != "-":
-        status = os.stat(what)  # fails now for a missing file, not hours later
-        return status.st_size if stat.S_ISREG(status.st_mode) else None
+        return os.stat(what).st_size
     return None

@@ -56,8 +56,6 @@ class Stream:
         Columns of every X that is no table.
     bytes_read : int
         Bytes of the files, as stored on the disk, that were read for the batches returned so far.
-    bytes_total : int or None
-        Bytes of all files; None if there is a pipe or a file object among them.
     n_rows : int
         Rows returned so far.
     n_skipped : int
@@ -70,7 +68,6 @@ class Stream:
     """
 
     bytes_read: int
-    bytes_total: int | None
     close: weakref.finalize[..., Stream]
     format: str
     gaps: tuple[int, ...]
@@ -82,7 +79,7 @@ class Stream:
 
     def __init__(self, reader: Any, files: Files, batches: Any, stop: threading.Event, prefetch: bool) -> None:
         self.format, self.n_features, self.is_table = reader.format, reader.n_features, reader.is_table
-        self.bytes_total, self._metadata = files.total, reader.metadata
+        self._metadata = reader.metadata
         self.__dict__.update(reader.counts.progress(0))
         self._next = batches.__next__
         thread: threading.Thread | None = None
@@ -157,7 +154,7 @@ class Stream:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<onlinecls.streams.Stream {self.format}: {self.n_rows} rows, {self.bytes_read} of {self.bytes_total} bytes>"
+        return f"<onlinecls.streams.Stream {self.format}: {self.n_rows} rows, {self.bytes_read} bytes>"
 
 
 def _read_ahead(batches: Any, ahead: queue.SimpleQueue, wanted: queue.SimpleQueue, stop: threading.Event) -> None:

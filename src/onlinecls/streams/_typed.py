@@ -6,7 +6,6 @@ import csv as fields_of
 import datetime
 import io
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +13,7 @@ import numpy as np
 from .._input import escaped
 from .._input.validate import brief
 from ..text import without_views
-from ._blocks import BOM, batches, skip_bom
-from ._errors import FARTHEST, MalformedLineError, wrong_label
+from ._blocks import BOM, FARTHEST, MalformedLineError, batches, skip_bom, wrong_label
 from ._parsers import CsvParser
 from ._sources import size_of
 
@@ -29,7 +27,7 @@ except ImportError:
     raise ImportError('pyarrow is needed to read CSV, Parquet and Arrow: pip install "onlinecls[tables]"') from None
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from ._sources import Files, Source
 
@@ -65,9 +63,10 @@ class Table:
         if self.text is None and self.features == ["text"]:
             self.text = "text"
         self.is_table = self.text is None
-        options.text, options.is_table, options.label = self.text, self.is_table, self.label if options.labelled else options.label
-        self.used = [*(self.features if self.is_table else (self.text,)), self.weight, self.label if options.labelled else None]
-        self.used = [name for name in self.used if name is not None]
+        options.text, options.is_table = self.text, self.is_table
+        options.label = self.label if options.labelled else options.label
+        used = (*(self.features if self.is_table else (self.text,)), self.weight, self.label if options.labelled else None)
+        self.used = [name for name in used if name is not None]
         if self.is_table and not self.features:
             raise ValueError(f"{who}: a column of features or texts must be there besides the label, got {brief(names)}.")
 
@@ -117,7 +116,7 @@ class Table:
         if self.options.labels == "number" or pa.types.is_floating(kind):
             found = _numbers(column, "a label that is a finite number", problems)
         elif _is_text(kind):
-            coded = _converted(column, _as_text, "a label in UTF-8", problems).fill_null("").dictionary_encode()
+            coded = _converted(column, "text", "a label in UTF-8", problems).fill_null("").dictionary_encode()
             names, codes = coded.dictionary.to_pylist(), coded.indices.to_numpy(zero_copy_only=False)
             wrong = {code: why for code, name in enumerate(names) if (why := wrong_label(name))}
             found = np.array(["" if code in wrong else name for code, name in enumerate(names)], dtype=str)[codes]
@@ -140,13 +139,13 @@ class Table:
             texts = _texts(column, "text in UTF-8", problems)
             values = pc.if_else(pc.is_in(texts, value_set=_MISSING), None, texts)
             if name not in kinds and values.null_count < len(values):
-                kinds[name] = next((each for each in KINDS if _fits(partial(_cast, each), values)), "text")
+                kinds[name] = next((each for each in KINDS if _fits(each, values)), "text")
             kind = kinds.get(name, "text")
             if kind == "text":
                 column = pc.if_else(pc.equal(texts, ""), None, texts)
             else:
                 what = {"number": "a number", "boolean": "true or false", "date": "a date"}.get(kind, f"a date like {kind}")
-                column = _converted(values, partial(_cast, kind), f"{what} in column {name!r}, as in the first rows", problems)
+                column = _converted(values, kind, f"{what} in column {name!r}, as in the first rows", problems)
         if pa.types.is_floating(column.type):
             far = np.abs(column.cast(pa.float64()).to_numpy(zero_copy_only=False)) > FARTHEST
             for row in np.flatnonzero(far).tolist():  # (NaN is missing)
@@ -173,34 +172,27 @@ def _shown(value: Any) -> str:
         return str(value.type)
 
 
-def _fits(cast: Callable[[Any], Any], column: Any) -> bool:
+def _fits(kind: str, values: Any) -> bool:
     try:
-        cast(column)
+        _cast(kind, values)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return False
     return True
 
 
-def _not_fitting(cast: Callable[[Any], Any], column: Any) -> list[int]:
-    """Return the numbers of the values that cannot be cast: a part of which one cannot is halved."""
-    if _fits(cast, column):
-        return []
-    half = len(column) // 2
-    return [*_not_fitting(cast, column[:half]), *(half + k for k in _not_fitting(cast, column[half:]))] if half else [0]
-
-
-def _converted(column: Any, cast: Callable[[Any], Any], wanted: str, problems: dict) -> Any:
-    """Convert a column; a value that does not fit is a problem of its row, and null."""
+def _converted(column: Any, kind: str, wanted: str, problems: dict, start: int = 0) -> Any:
+    """Convert a column, by halves where a value does not fit, which is a problem of its row, and null."""
     try:
-        return cast(column)
+        return _cast(kind, column)
     except pa.ArrowNotImplementedError:
         raise ValueError(f"read: expected {wanted}, got a column of {column.type}. Turn it into texts.") from None
     except pa.ArrowInvalid:
-        fits = np.ones(len(column), bool)
-    for row in _not_fitting(cast, column):
-        fits[row] = False
-        problems.setdefault(row, f"expected {wanted}, got {_shown(column[row])}")
-    return cast(pc.if_else(pa.array(fits), column, pa.scalar(None, column.type)))
+        half = len(column) // 2
+    if half:
+        halves = (column[:half], start), (column[half:], start + half)
+        return pa.concat_arrays([_converted(part, kind, wanted, problems, at) for part, at in halves])
+    problems.setdefault(start, f"expected {wanted}, got {_shown(column[0])}")
+    return _cast(kind, pa.nulls(1, column.type))
 
 
 def _check_present(column: Any, wanted: str, problems: dict) -> None:
@@ -210,25 +202,23 @@ def _check_present(column: Any, wanted: str, problems: dict) -> None:
 
 def _texts(column: Any, wanted: str, problems: dict) -> Any:
     """Return a column as texts; none may be missing."""
-    column = _converted(column, _as_text, wanted, problems)
+    column = _converted(column, "text", wanted, problems)
     _check_present(column, wanted, problems)
     return column
 
 
 def _numbers(column: Any, wanted: str, problems: dict, least: float = -np.inf) -> np.ndarray:
-    values = _converted(column, partial(_cast, "number"), wanted, problems)
+    values = _converted(column, "number", wanted, problems)
     found = np.array(values.fill_null(np.nan).to_numpy(zero_copy_only=False))
     for row in np.flatnonzero(~(np.isfinite(found) & (found >= least))).tolist():
         problems.setdefault(row, f"expected {wanted}, got {_shown(column[row])}")
     return found
 
 
-def _as_text(values: Any) -> Any:
-    return values.cast(pa.string())
-
-
 def _cast(kind: str, values: Any) -> Any:
-    """Cast values to numbers or flags, texts to dates (of UTC)."""
+    """Cast values to texts, numbers or flags, texts to dates (of UTC)."""
+    if kind == "text":
+        return values.cast(pa.string())
     if kind in FORMS:
         return _dates(values, kind)
     if kind == "date":
@@ -236,7 +226,7 @@ def _cast(kind: str, values: Any) -> Any:
             return values.cast(pa.timestamp("us"))
         except pa.ArrowInvalid:
             return values.cast(pa.timestamp("us", "UTC")).cast(pa.timestamp("us"))
-    return (pc.utf8_trim(_as_text(values), " \t") if _is_text(values.type) else values).cast(_TYPES[kind])
+    return (pc.utf8_trim(values.cast(pa.string()), " \t") if _is_text(values.type) else values).cast(_TYPES[kind])
 
 
 def _dates(values: Any, form: str) -> Any:
@@ -350,7 +340,7 @@ def typed(options: Any, files: Files) -> Iterator[Any]:
                 given = dict(zip(batch.schema.names, batch.columns, strict=True))
                 yield from table.batches(source.name, given, np.arange(n + 1, n + len(batch) + 1))
                 n += len(batch)
-                source.claimed = max(source.claimed, min(size_of(source.path) or 0, source.claimed + batch.nbytes))
+            source.n_stored = size_of(source.path) or source.n_stored
 
     names, found = open_next(files.current)
     table = Table(options, files.current.name, names)
@@ -359,8 +349,8 @@ def typed(options: Any, files: Files) -> Iterator[Any]:
 
 def _place_of(source: Source, what: str) -> Any:
     place = source.path or source.file
-    if source.packed or not (source.path or getattr(place, "seekable", bool)()):
-        came = "a compressed file. Unpack it first" if source.packed else "a pipe. Save it in a file first"
+    if source.unpacker or not (source.path or getattr(place, "seekable", bool)()):
+        came = "a compressed file. Unpack it first" if source.unpacker else "a pipe. Save it in a file first"
         raise ValueError(f"{source.name}: {what} is read in pieces from its end, got {came}.")
     return place
 
