@@ -96,9 +96,9 @@ def slow_merge(models):
         live = slice(None) if getattr(models[0], "fit_intercept", False) else slice(0, -1)
         joint = getattr(models[0], "multi_class", "") == "crammer_singer"
         signed = models[0].signed
-        top = np.abs(u).max()  # (e^top alone might overflow)
-        up, down = np.exp(u - top), np.exp(-u - top)
-        powers, sizes = (up - down, up + down) if signed else (up, up)
+        top = (np.abs(u) if signed else u).max(axis=None if joint else 0)  # (e^top alone might overflow)
+        up, down = np.exp(u - top), np.exp(-u - top) if signed else 0.0
+        powers, sizes = up - down, up + down
         total = sizes[live].sum() if joint else sizes[live].sum(axis=0)
         W = models[0].norm_bound
         return (W * powers / total).T, None
