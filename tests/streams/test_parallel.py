@@ -206,6 +206,11 @@ def test_dask_workers_learn_the_partitions_that_they_hold(expected):
         assert fingerprint(parallel.fit(make(), arrays)) == expected
         bag = db.from_sequence(parts, npartitions=5)
         assert fingerprint(parallel.fit(make(), bag)) == expected
+        pandas, dataframes, frames = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe"), frames_of(parts)
+        named = [dataframes.from_pandas(pandas.concat(each), npartitions=5, sort=False) for each in zip(*frames, strict=True)]
+        found = parallel.fit(make(), tuple(named))
+        assert found.feature_names_in_.tolist() == list("abcdef")
+        assert numbers_of(found) == numbers_of(parallel.fit(make(), frames))
         with joblib.parallel_config(backend="dask"):
             assert fingerprint(parallel.fit(make(), parts)) == expected
         found = parallel.fit(pipeline(), db.from_sequence(tables(), npartitions=4))
