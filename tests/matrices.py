@@ -10,8 +10,6 @@ from tempfile import TemporaryFile
 import numpy as np
 from scipy import sparse
 
-# --- sparse ----------------------------------------------------------------------------------------------------------
-
 
 def csr32(X):
     return with_buffers(sparse.csr_matrix(X), np.int32)
@@ -61,9 +59,6 @@ def with_buffers(csr, index_dtype):
     # Set afterwards: the constructor turns int64 indices into int32 whenever they fit.
     csr.indices, csr.indptr = csr.indices.astype(index_dtype), csr.indptr.astype(index_dtype)
     return csr
-
-
-# --- dense -----------------------------------------------------------------------------------------------------------
 
 
 def dense_c(X):
@@ -119,9 +114,6 @@ MATRIX_KINDS = {
     "dense_f": dense_f, "dense_read_only": dense_read_only, "dense_memmap": dense_memmap, "dense_strided": dense_strided,
     "dense_unaligned": dense_unaligned, "dense_swapped": dense_swapped, "list_of_lists": list_of_lists,
 }
-
-
-# --- a problem -------------------------------------------------------------------------------------------------------
 
 
 def continuous_problem(n_samples, n_features, seed, n_classes=2, density=0.5, dtype=np.float64):

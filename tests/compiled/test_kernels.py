@@ -121,13 +121,3 @@ def test_labels_join_as_they_appear(case, multi_class, dtype):
     assert learner.classes_.tolist() == twin.classes
     assert_same_model(case, learner, twin.W, twin.Sigma, dtype)
     assert (learner.t_, learner.n_mistakes_) == (twin.t, twin.n_mistakes)
-
-
-@both_dtypes
-@one_case_each
-def test_dense_rows_have_the_same_scores_one_by_one_and_together(case, dtype):
-    X, y = continuous_problem(90, 13, seed=7, dtype=dtype)
-    learner = case.estimator().partial_fit(X, y, classes=[-1, 1])
-    alone = np.array([learner.decision_function(X[i : i + 1])[0] for i in range(len(X))])
-    for start, end in [(0, 7), (0, 8), (3, 12), (5, 90)]:
-        assert (learner.decision_function(X[start:end]) == alone[start:end]).all(), (start, end)

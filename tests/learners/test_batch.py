@@ -67,9 +67,6 @@ def in_cycles(step, loss, rows, rho, max_iter=1000):
     return cycles, updates
 
 
-# --- the twin ------------------------------------------------------------------------------------------------------------------
-
-
 TWINS = {"hinge": PA1, "squared_hinge": PA2, "epsilon_insensitive": PA1Regression, "squared_epsilon_insensitive": PA2Regression}
 
 
@@ -99,8 +96,6 @@ def test_one_class_learners_in_cycles_equal_the_slow_twin():
     assert_allclose(learner.center_, twin.w, rtol=1e-7)
     assert (learner.n_iter_, learner.n_updates_) == (cycles, updates) and updates > 5
 
-
-# --- what it promises ----------------------------------------------------------------------------------------------------------
 
 PROBLEMS = {
     **{f"classes {loss} C={C} {m} k={k}": (lambda seed, loss=loss, C=C, m=m, k=k: (
@@ -146,9 +141,6 @@ def test_rows_that_no_weights_satisfy():
     assert learner.n_iter_ == 7
     learner = Classifier(INF, fit_intercept=False, loss_tol=0.1).fit(np.array([[0.0, 0.0], [1.0, 0.0]]), [0, 1])
     assert learner.n_iter_ < 10
-
-
-# --- beside the rest -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("estimator", [Classifier, Regressor, OneClass])

@@ -11,7 +11,6 @@ from matrices import advice, continuous_problem, csr32
 from numpy.testing import assert_allclose
 from reference import DualAscent, DualAscentRegression
 from scipy.sparse import csr_matrix
-from states import fingerprint
 
 from onlinecls import DualAscentClassifier, DualAscentRegressor, HedgeClassifier
 
@@ -32,9 +31,6 @@ TOLERANCE = {"float64": 1e-9, "float32": 1e-3}
 def parameters(form, sigma, **others):
     """W is such that entropic margins can reach γ."""
     return {**form, "sigma": sigma, "norm_bound": 3.0, "margin": 0.8, **others}
-
-
-# --- against the slow twin -----------------------------------------------------------------------------------------------------
 
 
 @within(dtype=["float64", "float32"])
@@ -90,9 +86,6 @@ def test_rows_of_counts_equal_the_slow_twin(n_classes, loss, update, n_sizes, si
     assert_allclose(learner.coef_, twin.W, rtol=near, atol=near)
 
 
-# --- what the tutorial proves --------------------------------------------------------------------------------------------------
-
-
 @within(dtype=["float64", "float32"], signed=[True, False])
 @pytest.mark.parametrize("loss, k", [*product(["hinge", "log_loss"], [2, 4]), ("absolute", 1), ("squared", 1)])
 def test_da1_da2_da3_are_in_this_order_whatever_w_x_over_sigma_is(loss, k, signed, dtype):
@@ -126,9 +119,6 @@ def test_da1_da2_da3_are_in_this_order_whatever_w_x_over_sigma_is(loss, k, signe
             walker = learners[rng.integers(3)]
 
 
-# --- classes that join, parameters, shared numbers -----------------------------------------------------------------------------
-
-
 def test_the_normaliser_stays_exact_over_many_rows():
     """Z is a sum of differences: after steps up by e^100 and back it is what the weights say."""
     rng = np.random.default_rng(4)
@@ -154,9 +144,6 @@ def test_a_row_of_dual_ascent_costs_its_non_zeros():
     assert set(np.flatnonzero(state_of(learner).values != before) // 2) <= {0, 5, 1_000_000}
 
 
-# --- powers of a row at once ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_stored_powers_of_a_feature_are_exact_near_0_and_far_from_it(dtype):
     """e^-K sinh u to a few ulp, whether a step of its own or a new scale wrote it, and Z to what the masses are known to."""
@@ -179,9 +166,6 @@ def test_stored_powers_of_a_feature_are_exact_near_0_and_far_from_it(dtype):
         found = state_of(learner).groups[0, SHARED["high"]] + state_of(learner).groups[0, SHARED["low"]]
         assert_allclose(float(found), float(z), rtol=ulps * (2 + float(np.abs(u).max())))
     assert np.abs(u).max() > 60.0
-
-
-# --- experts -------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("eta0", ["auto", 0.3])
@@ -220,28 +204,10 @@ def test_hedge_calls_a_tie_the_first_class_and_learns_nothing_from_rows_without_
         assert (learner.n_updates_, learner.t_) == (X.any(axis=1).sum(), 30)
 
 
-def test_hedge_refuses_advice_outside_0_to_1_and_a_third_class():
-    X, y = advice(20, 3, seed=3)
-    learner = HedgeClassifier().partial_fit(X, y)
-    before = fingerprint(learner)
-    for rows, labels, message in (
-        (X + 1.0, y, r"HedgeClassifier: X must be advice in \[0, 1\], got "),
-        (X, y + 1, "Only binary classification is supported: y must have 2 classes, got 3 classes"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            learner.partial_fit(rows, labels)
-    with pytest.raises(ValueError, match="Only binary"):
-        HedgeClassifier().fit(X, np.arange(20) % 3)
-    assert fingerprint(learner) == before
-
-
 def test_a_margin_at_the_end_of_doubles_range_leaves_the_rows_out():
     """Such a margin would be added to the dual value with each row."""
     learner = DualAscentClassifier(margin=1.7e308).partial_fit(np.eye(3), [0, 1, 1], classes=[0, 1])
     assert learner.n_skipped_ == 3 and learner.dual_value_ == 0.0 and not learner.coef_.any()
-
-
-# --- targets -------------------------------------------------------------------------------------------------------------------
 
 
 def targets(n, d, seed, dtype="float64"):

@@ -99,9 +99,6 @@ def test_standard_deviations_are_those_of_variances_that_have_grown(covariance, 
         assert_allclose(found[:, c] ** 2, squares)
 
 
-# --- confidence-weighted, where labels contradict each other --------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("forgetting", [0.0, 1e-3])
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])

@@ -79,9 +79,6 @@ def is_twin(learner, W, Sigma, twin, dtype):
 TWIN = {"covariance": "full", "fit_intercept": True, "intercept_scaling": 0.7}
 
 
-# --- the slow twins ------------------------------------------------------------------------------------------------------------
-
-
 @both_dtypes
 @within(depth=[1, 4, 64])
 @pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (4, "ovr"), (4, "crammer_singer")])
@@ -146,9 +143,6 @@ def test_a_full_covariance_of_a_regressor_equals_the_slow_twin(depth, dtype):
     assert_allclose(learner.progressive_mse_, twin.squared / twin.t, rtol=1e-10 if dtype == "float64" else 1e-5)
 
 
-# --- every depth is the same model ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (3, "ovr"), (3, "crammer_singer")])
 @every_case
 def test_every_depth_makes_the_same_decisions(case, n_classes, multi_class):
@@ -170,9 +164,6 @@ def test_products_made_ahead_are_those_that_the_rows_ask_for():
     expected = full(case, 1).partial_fit(X, y, sample_weight=weights)
     for depth in DEPTHS:
         same_model(full(case, depth).partial_fit(X, y, sample_weight=weights), expected, 1e-9)
-
-
-# --- what defines the algorithms -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name, others, power", [
@@ -215,9 +206,6 @@ def test_covariances_stay_symmetric_and_positive_definite(case):
             assert 0 < least and most <= state_of(learner).variance * (1 + 1e-12)
 
 
-# --- standard deviations -------------------------------------------------------------------------------------------------------
-
-
 def read_std(learner, X):
     read = learner.predict if learner._estimator_type == "regressor" else learner.decision_function
     scores, std = read(X, return_std=True)
@@ -249,9 +237,6 @@ def test_standard_deviations_are_roots_of_quadratic_forms(case, form, n_classes,
     assert read_std(learner, X[:0]).shape == (0,) if n_classes == 2 or case is REGRESSOR else (0, 3)
 
 
-# --- rounding ------------------------------------------------------------------------------------------------------------------
-
-
 def test_a_row_learnt_thousands_of_times_keeps_the_covariance_sound():
     """One row with both labels in turns: its variance falls until only rounding is left."""
     rng = np.random.default_rng(0)
@@ -270,9 +255,6 @@ def test_a_row_learnt_thousands_of_times_keeps_the_covariance_sound():
                         (state_of(learner).variance * (others**2).sum(axis=1)), 1.0, rtol=0.25)
 
 
-# --- errors --------------------------------------------------------------------------------------------------------------------
-
-
 def test_a_covariance_that_does_not_fit_is_refused_before_it_is_made(monkeypatch):
     monkeypatch.setattr(internals.validation, "available_memory", lambda: 5e8)
     X = sparse.csr_matrix((np.ones(6, np.float32), ([0, 0, 1, 1, 2, 2], [0, 1, 2, 3, 4, 9998])), shape=(3, 9999))
@@ -289,9 +271,6 @@ def test_a_covariance_that_does_not_fit_is_refused_before_it_is_made(monkeypatch
         assert fingerprint(learner) == before
     assert begun.partial_fit(rows, y).classes_.tolist() == [0, 1]
     assert onlinecls.AROWClassifier().partial_fit(X, [0, 1, 1]).t_ == 3  # diagonal: no question
-
-
-# --- numbers that hurt ---------------------------------------------------------------------------------------------------------
 
 
 def test_matrices_of_up_to_512_rows_have_the_bits_of_one_thread():

@@ -45,9 +45,6 @@ def close(a, b, tolerance=1e-10):
     np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
 
 
-# --- exactly the papers' -----------------------------------------------------------------------------------------------------
-
-
 @every_case
 @both_constructions
 def test_any_kernel_is_the_linear_learner_on_its_features(case, multi_class, monkeypatch):
@@ -114,9 +111,6 @@ def test_recursive_least_squares_is_ridge_regression():
     assert learner.n_updates_ == 60
 
 
-# --- the budget ---------------------------------------------------------------------------------------------------------------
-
-
 @every_case
 @pytest.mark.parametrize("budget", [1, 7, 20])
 def test_a_kernel_classifier_under_a_budget_equals_its_dual_twin(case, budget):
@@ -148,9 +142,6 @@ def test_a_long_stream_under_a_budget_does_not_drift(algorithm):
     assert learner.n_dropped_ > 1000
     assert np.abs(Q @ G - np.eye(25)).max() < 1e-4
     assert learner.score(X, y) > 0.8
-
-
-# --- beyond the contracts that all keep ----------------------------------------------------------------------------------------
 
 
 def test_support_vectors_are_stored_as_the_first_rows_are():
@@ -239,9 +230,6 @@ def test_gamma_comes_from_the_rows_or_must_be_given():
         learner.partial_fit(store(X), y)  # known by now
     with pytest.raises(ValueError, match="gamma must be a number or 'auto' for partial_fit, got gamma='scale'"):
         KernelOnlineClassifier(gamma="scale").partial_fit(X, y)
-
-
-# --- errors, and nothing lost -------------------------------------------------------------------------------------------------
 
 
 class Spoiled:

@@ -50,9 +50,6 @@ def assert_close(found, expected, dtype):
     assert_allclose(found, expected, rtol=tolerance, atol=tolerance * np.abs(expected).max())
 
 
-# --- the twin, in the form for features >= 0 (the signed form: the tests over the registry) ------------------------------------
-
-
 @both_dtypes
 def test_unsigned_weights_equal_the_slow_twin(dtype):
     X, y = problem(150, 13, seed=300, dtype=dtype)
@@ -97,9 +94,6 @@ def test_small_thetas_keep_their_digits():
     assert_allclose(learner.coef_[0], 1e9 * t / 7, rtol=1e-12)  # sinh(t) = t, cosh(t) = 1
 
 
-# --- the running sum -----------------------------------------------------------------------------------------------------------
-
-
 @both_dtypes
 @both_forms
 @pytest.mark.parametrize("norm_bound", [1e-12, 1e-5, 0.01, 1.0])
@@ -119,9 +113,6 @@ def test_no_exponential_overflows_and_the_sum_stays_that_of_theta(norm_bound, si
     assert max(sizes) > (1e10 if norm_bound == 1e-12 else 100 if norm_bound < 1.0 else 1.0) and learner.n_skipped_ == 0
 
 
-# --- one class -----------------------------------------------------------------------------------------------------------------
-
-
 def test_a_row_on_the_surface_of_a_multiplicative_ball_is_no_mistake():
     learner = OneClass(5.0, scale=1.0).partial_fit([[3.0, 4.0]])  # (the first centre is 0)
     assert (learner.n_mistakes_, learner.n_updates_, learner.t_) == (0, 0, 1)
@@ -133,9 +124,6 @@ def test_a_row_that_multiplicative_learners_leave_out_is_no_update(multi_class):
     learner = Classifier(multi_class=multi_class)
     learner.partial_fit([[1.0, 2.0], [1e300, -1e300], [2.0, 1.0]], [0, 1, 2], classes=[0, 1, 2])
     assert (learner.n_skipped_, learner.n_updates_) == (1, 2)
-
-
-# --- errors --------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("estimator", [Classifier, Regressor, OneClass], ids=lambda cls: cls.__name__)

@@ -22,9 +22,6 @@ def cloud(n, d, seed, dtype="float64"):
     return continuous_problem(n, d, seed, dtype=dtype)[0]
 
 
-# --- the twin -----------------------------------------------------------------------------------------------------------------
-
-
 @both_dtypes
 @every_case
 def test_centre_equals_the_slow_twin(case, dtype):
@@ -56,9 +53,6 @@ def test_renormalising_the_centre_leaves_it_that_of_the_slow_twin(epsilon, dtype
         assert PassiveAggressiveOneClass(2**-340 * epsilon, scale=1.0).partial_fit(2**-340 * X).n_updates_ == learner.n_updates_
     w = run_one_class("pa_one_class", X, epsilon=epsilon).w
     assert_allclose(learner.center_, w, rtol=1e-9 if dtype == "float64" else 1e-3, atol=1e-9 if dtype == "float64" else 1e-4)
-
-
-# --- the ball -----------------------------------------------------------------------------------------------------------------
 
 
 @both_dtypes

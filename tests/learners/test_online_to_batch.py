@@ -47,9 +47,6 @@ def assert_chosen_by_validation(learner, X, y, every, largest, error):
     assert (learner.predict(X) == learner.chosen_.predict(X)).all()
 
 
-# --- what each method is ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("estimator", [
     AROWClassifier(r=0.3, dtype=np.float64), PassiveAggressiveClassifier(dtype=np.float32), DualAscentClassifier(2.0),
@@ -114,9 +111,6 @@ def test_every_method_around_a_regressor_is_that_of_its_hypotheses(regressor):
             learner.decision_function(X)
         with pytest.raises(ValueError, match="classes must be None for a regressor"):
             learner.partial_fit(X, y, classes=[0, 1])
-
-
-# --- beyond the contracts that all keep ----------------------------------------------------------------------------------------
 
 
 def test_of_equal_snapshots_the_newest_is_chosen():

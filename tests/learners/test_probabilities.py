@@ -106,9 +106,6 @@ def test_probabilities_are_those_of_the_stream_whatever_classes_weigh(cls, class
         assert_allclose(model.predict_proba(rows).mean(axis=0), np.bincount(y) / 3000, atol=0.1)
 
 
-# --- only rows that are new ----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.filterwarnings("ignore:.*are biased towards the last rows")
 @pytest.mark.parametrize("more", [{}, {"loss_tol": 0.1}], ids=str)
 def test_fit_learns_probabilities_in_its_first_epoch_alone(more):
@@ -118,9 +115,6 @@ def test_fit_learns_probabilities_in_its_first_epoch_alone(more):
     assert (one.coef_ != five.coef_).any()
     before = numbers_of(five).copy()
     assert (numbers_of(five.partial_fit(X, TWO)) != before).all(), "what comes after fit is new"
-
-
-# --- who gives probabilities ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.filterwarnings("ignore:.*are biased towards the last rows")
@@ -162,9 +156,6 @@ def test_the_log_loss_gives_probabilities_without_calibration(cls, multi_class):
         assert_allclose(learner.predict_proba(X), expected / expected.sum(axis=1, keepdims=True), rtol=1e-12)
         calibrated = cls(loss="log_loss", multi_class=multi_class, probability=True).partial_fit(X, y)
         assert (calibrated.predict_proba(X) != learner.predict_proba(X)).any()
-
-
-# --- how good they are ---------------------------------------------------------------------------------------------------------
 
 
 # --- numbers of any size -------------------------------------------------------------------------------------------------------

@@ -39,9 +39,6 @@ def assert_same_model(learner, twin, dtype):
     assert_allclose(learner.progressive_mae_, twin.absolute / twin.t, rtol=10 * tolerance)
 
 
-# --- against the twin ---------------------------------------------------------------------------------------------------------
-
-
 @both_dtypes
 @within(form=[{"fit_intercept": False}, {"fit_intercept": True, "intercept_scaling": 0.5}])
 @every_case
@@ -52,16 +49,10 @@ def test_weights_and_errors_equal_the_slow_twin(case, form, dtype):
         assert_same_model(learner, case.regression(X, y, weights=weights, **form), dtype)
 
 
-# --- definitions --------------------------------------------------------------------------------------------------------------
-
-
 def test_a_residual_of_zero_moves_no_weight_but_narrows_variances():
     learner = AROWRegressor(1.0, fit_intercept=False, scale=1.0).partial_fit([[1.0, 0.0], [1.0, 0.0]], [0.0, 0.0])
     assert learner.coef_.tolist() == [0.0, 0.0] and learner.covariance_.tolist() == [1 / 3, 1.0]
     assert (learner.n_updates_, learner.t_, learner.progressive_mse_) == (2, 2, 0.0)
-
-
-# --- fit ----------------------------------------------------------------------------------------------------------------------
 
 
 def test_fit_stops_by_the_loss_or_by_the_held_out_rows(capsys):
@@ -80,9 +71,6 @@ def test_an_average_has_as_many_rounds_at_0_as_at_the_given_weights():
     assert_allclose(learner.fit(X, y, coef_init=np.arange(5.0)).coef_, np.arange(5.0) / 2)
     with pytest.raises(ValueError, match=r"^PassiveAggressiveRegressor: coef_init must have shape \(5,\), got "):
         learner.fit(X, y, coef_init=np.ones((2, 5)))
-
-
-# --- targets ------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("estimator", REGRESSORS, ids=lambda cls: cls.__name__)

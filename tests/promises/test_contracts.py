@@ -35,9 +35,6 @@ def test_every_learner_keeps_each_contract(check, estimator, learners):
         within(learner=learners)(check)()
 
 
-# --- 1. storage ----------------------------------------------------------------------------------------------------------------
-
-
 @within(dtype=["float64", "float32"])
 @pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
 @pytest.mark.parametrize("learner", [onlinecls.AROWClassifier(), onlinecls.KernelOnlineClassifier("pa")], ids=str)
@@ -82,9 +79,6 @@ def test_input_is_never_written_to(kind):
     assert pickle.dumps(given) == before
 
 
-# --- 2. chunking ---------------------------------------------------------------------------------------------------------------
-
-
 def test_chunks_without_rows_of_weight_change_nothing_and_need_no_labels_of_the_right_type():
     learner = onlinecls.AROWClassifier().partial_fit(np.empty((0, 2)), [])
     assert fingerprint(learner.partial_fit([[1.0], [2.0]], [0, 1], sample_weight=[0, 0])) is None
@@ -101,9 +95,6 @@ def test_a_weight_that_underflows_is_a_weight_of_zero():
     learner = onlinecls.AROWClassifier(class_weight={"c": 1e-200})
     learner.partial_fit(X, ["a", "b", "c"], sample_weight=[1.0, 1.0, 1e-200])
     assert learner.classes_.tolist() == ["a", "b"] and learner.decision_function(X).shape == (3,)
-
-
-# --- 4. interrupts -------------------------------------------------------------------------------------------------------------
 
 
 def plain_rows(n, n_labels):
@@ -171,9 +162,6 @@ def test_ctrl_c_ends_predict(n_classes):
     raise AssertionError("all rows were scored before the interrupt came through")
 
 
-# --- 5. cost (of memory; time is for benchmarks/) ------------------------------------------------------------------------------
-
-
 def test_a_binary_float32_model_takes_8_bytes_a_feature():
     d = 2**20
     X = sparse.csr_matrix((np.ones(4, np.float32), [0, 5, 7, d - 1], [0, 2, 4]), shape=(2, d))
@@ -193,9 +181,6 @@ def test_a_model_does_not_grow_with_its_rows():
     size = len(pickle.dumps(learner))
     assert memory_of(lambda: [learner.partial_fit(X[i : i + 1], y[i : i + 1]) and None for i in range(200)])[2] < 2**14
     assert len(pickle.dumps(learner)) <= size + 64
-
-
-# --- 7. threads ----------------------------------------------------------------------------------------------------------------
 
 
 def test_models_trained_on_threads_equal_those_trained_in_turn():

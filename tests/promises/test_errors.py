@@ -143,10 +143,8 @@ def test_missing_values_of_pandas_are_called_missing():
     pandas = pytest.importorskip("pandas")
     message = "Perceptron: X must be finite, got the missing value <NA> at row 1, column 1. Drop the row, or fill in the value."
     mixed = pandas.DataFrame({"a": [True, False, True, True], "b": pandas.array([1, None, 2, 3], "Int64")})
-    fitted = pandas.DataFrame(X[:, :2], columns=["a", "b"])
     for frame in (mixed, mixed.astype({"b": "boolean"}), mixed.astype(object)):
-        for learner in (LEARNER(), LEARNER().partial_fit(fitted, Y)):
-            refused(message, lambda: learner.partial_fit(frame, Y), learner)  # noqa: B023
+        refused_everywhere(message, frame, methods=["fit"])
     for y in (pandas.Series(["a", None, "b", "a"], dtype="string"), np.array(mixed["b"], object)):
         refused_everywhere("Perceptron: y must be labels, got <NA> at row 1: a label is missing. Drop that row.", X, y)
 
@@ -155,22 +153,20 @@ def test_other_column_names_are_refused():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
     learner = LEARNER().partial_fit(frame, Y)
-    renamed = "The feature names should match those that were passed during fit.\n"
-    message = renamed + "Feature names unseen at fit time:\n- d\nFeature names seen at fit time, yet now missing:\n- c\n"
+    message = "The feature names should match those that were passed during fit.\nFeature names "
     for call in (lambda bad: learner.partial_fit(bad, Y), learner.predict):
-        refused(message, lambda: call(frame.rename(columns={"c": "d"})), learner)  # noqa: B023
-        turned = renamed + "Feature names must be in the same order as they were in fit.\n"
-        refused(turned, lambda: call(frame[["b", "a", "c"]]), learner)  # noqa: B023
-    for model, rows, message in ((learner, X, "X does not have valid feature names, but Perceptron was fitted with"),
-                                 (LEARNER().partial_fit(X, Y), frame, "X has feature names, but Perceptron was fitted without")):
-        with pytest.warns(UserWarning, match=f"^{message} feature names$"):
+        refused(f"{message}unseen at fit time:\n- d\nFeature names seen at fit time, yet now missing:\n- c\n",
+                lambda: call(frame.rename(columns={"c": "d"})), learner)  # noqa: B023
+        refused(f"{message}must be in the same order as they were in fit.\n", lambda: call(frame[["b", "a", "c"]]), learner)  # noqa: B023
+    for model, rows, said in ((learner, X, "X does not have valid feature names, but Perceptron was fitted with"),
+                              (LEARNER().partial_fit(X, Y), frame, "X has feature names, but Perceptron was fitted without")):
+        with pytest.warns(UserWarning, match=f"^{said} feature names$"):
             model.predict(rows)
     mixed = "Feature names are only supported if all input features have string names, but your input has ['int', 'str'] as "
     refused_everywhere(mixed, frame.rename(columns={"c": 3}), kind=TypeError)
-    pa = pytest.importorskip("pyarrow")
-    table = pa.table({name: np.arange(4.0) for name in "abc"})
+    table = pytest.importorskip("pyarrow").table({name: np.arange(4.0) for name in "abc"})
     assert LEARNER().partial_fit(table, Y).feature_names_in_.tolist() == ["a", "b", "c"]
-    refused(turned, lambda: learner.predict(table.select(["c", "b", "a"])), learner)
+    refused(f"{message}must be in the same order", lambda: learner.predict(table.select(["c", "b", "a"])), learner)
 
 
 # --- y and weights -------------------------------------------------------------------------------------------------------------

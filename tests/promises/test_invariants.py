@@ -21,9 +21,6 @@ both_constructions = within(multi_class=["crammer_singer", "ovr"])
 every_second_order = each_estimator(case=SECOND_ORDER)
 
 
-# --- second order --------------------------------------------------------------------------------------------------------------
-
-
 @both_dtypes
 @both_constructions
 @every_second_order
@@ -36,9 +33,6 @@ def test_variances_are_positive_and_never_grow(case, multi_class, dtype):
             now = learner.covariance_.copy()
             assert (now > 0.0).all() and (now <= (np.inf if "forgetting" in case.params else before)).all()
             before = now
-
-
-# --- AdaGrad -------------------------------------------------------------------------------------------------------------------
 
 
 def test_adagrad_steps_no_further_where_squares_underflow():
@@ -55,9 +49,6 @@ def test_l1_makes_exact_zeros_and_more_of_them_the_larger_it_is():
         zeros.append(np.count_nonzero(learner.coef_ == 0.0))
         assert learner.sparsify().coef_.nnz == 60 - zeros[-1]
     assert zeros == sorted(zeros) and zeros[0] < zeros[-1] == 60
-
-
-# --- numbers at the ends of the range -----------------------------------------------------------------------------------------
 
 
 @within(forgetting=[0.0, 1e-3])
@@ -97,8 +88,6 @@ def test_a_potential_has_no_weights_beyond_doubles_range(n_classes):
     learner.partial_fit([[1e-60]], [1], classes=range(n_classes), sample_weight=[1e250])
     assert learner.n_skipped_ == 1 and not learner.coef_.any()
 
-
-# --- classes that join ---------------------------------------------------------------------------------------------------------
 
 ORDER = [5, 2, 9, 0, 7, 3, 1, 8, 6, 4]  # classes join in front of, between and after the others
 

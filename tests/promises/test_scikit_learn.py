@@ -82,9 +82,6 @@ def test_scikit_learn_s_checks_pass(estimator):
     assert not failed, failed
 
 
-# --- around our estimators -----------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def problem():
     return make_classification(300, 12, n_informative=6, n_classes=3, random_state=0)

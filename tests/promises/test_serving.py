@@ -109,8 +109,6 @@ def test_threads_read_and_copy_whole_models_while_one_learns_and_classes_join(le
         watched.learn()
 
 
-# --- who waits, who is refused -------------------------------------------------------------------------------------------------
-
 LEARNERS = [
     AROWClassifier(), AROWRegressor(), KernelOnlineClassifier(gamma=1.0), PassiveAggressiveOneClass(), CommitteeClassifier()]
 every_learner = pytest.mark.parametrize("learner", LEARNERS, ids=repr)
@@ -197,20 +195,20 @@ def test_of_two_threads_that_learn_one_model_each_batch_is_learnt_whole_or_refus
         for at in order:
             twin.partial_fit(*batches[at])
         known.setdefault(frozenset(order), []).append(fingerprint(twin))
+
+    def run(at, model, learnt, start):
+        start.wait()
+        with suppress(RuntimeError):
+            model.partial_fit(*batches[at])
+            learnt.add(at)
+
     for _ in range(10 * ROUNDS):
-        model, learnt, start = copy.deepcopy(base), set(), threading.Barrier(2)
-
-        def run(at, model=model, learnt=learnt, start=start):
-            start.wait()
-            with suppress(RuntimeError):
-                model.partial_fit(*batches[at])
-                learnt.add(at)
-
-        threads = [threading.Thread(target=run, args=(at,)) for at in range(2)]
+        shared = copy.deepcopy(base), set(), threading.Barrier(2)
+        threads = [threading.Thread(target=run, args=(at, *shared)) for at in range(2)]
         for each in (threading.Thread.start, threading.Thread.join):
             for thread in threads:
                 each(thread)
-        assert fingerprint(model) in known[frozenset(learnt)]
+        assert fingerprint(shared[0]) in known[frozenset(shared[1])]
 
 
 @every_learner

@@ -10,26 +10,7 @@ from typing import Any, assert_type
 import numpy as np
 from numpy.typing import NDArray
 
-import onlinecls
-from onlinecls import (
-    AROWClassifier,
-    AROWRegressor,
-    CommitteeClassifier,
-    KernelOnlineClassifier,
-    OnlineToBatch,
-    PassiveAggressiveClassifier,
-    PassiveAggressiveOneClass,
-    PassiveAggressiveRegressor,
-    Perceptron,
-    StreamPipeline,
-    bounds,
-    compare,
-    load,
-    make_stream_pipeline,
-    merge,
-    parallel,
-    progressive_validation,
-)
+import onlinecls as oc
 from onlinecls.datasets import load_sms_spam
 from onlinecls.evaluation import ProgressiveResult
 from onlinecls.measures import Measures
@@ -42,39 +23,39 @@ LABELS, NUMBERS = ["ham", "spam", "ham", "spam"], [1.0, -1.0, 2.0, 0.5]
 
 
 def test_a_classifier_learns_predicts_and_is_saved(tmp_path: Path) -> None:
-    learner = AROWClassifier(probability=True, covariance="full")
+    learner = oc.AROWClassifier(probability=True, covariance="full")
     named = learner.partial_fit(X.tolist(), LABELS, classes=["ham", "spam"], sample_weight=[1, 1, 2, 1])
-    assert_type(named, AROWClassifier)
+    assert_type(named, oc.AROWClassifier)
     scores = assert_type(learner.decision_function(X), NDArray[np.float64])
     best: str = assert_type(learner.predict(X[:1]), NDArray[Any])[0]
     assert best == "ham" and scores.shape == (4,) and learner.predict_proba(X).max() <= 1.0
     scores, std = assert_type(learner.decision_function(X, return_std=True), tuple[NDArray[np.float64], NDArray[np.float64]])
     assert scores.shape == std.shape and assert_type(learner.score(X, LABELS), float) <= 1.0
     assert_type(learner.covariance_, NDArray[np.floating])
-    assert_type(learner.set_params(r=2.0), AROWClassifier)
+    assert_type(learner.set_params(r=2.0), oc.AROWClassifier)
     assert assert_type(learner.r, float) == 2.0
     learner.save(tmp_path / "model", {"rows": assert_type(learner.t_, int)})
-    again, metadata = assert_type(load(tmp_path / "model", return_metadata=True), tuple[Any, dict[str, Any]])
-    typed: AROWClassifier = load(tmp_path / "model")
+    again, metadata = assert_type(oc.load(tmp_path / "model", return_metadata=True), tuple[Any, dict[str, Any]])
+    typed: oc.AROWClassifier = oc.load(tmp_path / "model")
     assert metadata["rows"] == 4 and (again.predict_proba(X) == typed.predict_proba(X)).all()
-    assert merge([typed, again]).t_ == 8
+    assert oc.merge([typed, again]).t_ == 8
 
 
 def test_other_learners_learn() -> None:
-    committee = CommitteeClassifier(random_state=0).fit(X, LABELS)
-    both = AROWRegressor().fit(X, NUMBERS).predict(X, return_std=True)
+    committee = oc.CommitteeClassifier(random_state=0).fit(X, LABELS)
+    both = oc.AROWRegressor().fit(X, NUMBERS).predict(X, return_std=True)
     mean, deviation = assert_type(both, tuple[NDArray[np.float64], NDArray[np.float64]])
-    inside = assert_type(PassiveAggressiveOneClass(epsilon=2.0).fit(X).predict(X), NDArray[np.int64])
+    inside = assert_type(oc.PassiveAggressiveOneClass(epsilon=2.0).fit(X).predict(X), NDArray[np.int64])
     assert committee.score(X, LABELS) >= 0.5 and mean.shape == deviation.shape == inside.shape
-    scores, std = AROWClassifier().fit(X, LABELS).decision_function(X, return_std=True)
-    kernel = KernelOnlineClassifier(kernel=lambda A, B: A @ B.T, budget=3).fit(X, LABELS)
-    averaged = OnlineToBatch(PassiveAggressiveClassifier(C=0.1), method="average").fit(X, LABELS)
+    scores, std = oc.AROWClassifier().fit(X, LABELS).decision_function(X, return_std=True)
+    kernel = oc.KernelOnlineClassifier(kernel=lambda A, B: A @ B.T, budget=3).fit(X, LABELS)
+    averaged = oc.OnlineToBatch(oc.PassiveAggressiveClassifier(C=0.1), method="average").fit(X, LABELS)
     assert scores.shape == std.shape and kernel.predict(X).shape == averaged.predict(X).shape
-    assert PassiveAggressiveRegressor(C=1.0).partial_fit(X, NUMBERS).score(X, NUMBERS) <= 1.0
-    initial = PassiveAggressiveClassifier(C=float("inf")).fit(X, LABELS, coef_init=[[0.0, 0.0]])
-    assert_type(initial, PassiveAggressiveClassifier)
-    course = assert_type(bounds.follow(Perceptron(fit_intercept=False), X, [1, -1, 1, -1]), bounds.Course)
-    assert_type(bounds.perceptron(course, [1.0, 0.0]), bounds.Bound)
+    assert oc.PassiveAggressiveRegressor(C=1.0).partial_fit(X, NUMBERS).score(X, NUMBERS) <= 1.0
+    initial = oc.PassiveAggressiveClassifier(C=float("inf")).fit(X, LABELS, coef_init=[[0.0, 0.0]])
+    assert_type(initial, oc.PassiveAggressiveClassifier)
+    course = assert_type(oc.bounds.follow(oc.Perceptron(fit_intercept=False), X, [1, -1, 1, -1]), oc.bounds.Course)
+    assert_type(oc.bounds.perceptron(course, [1.0, 0.0]), oc.bounds.Bound)
 
 
 def test_rows_of_texts_are_learnt() -> None:
@@ -82,13 +63,13 @@ def test_rows_of_texts_are_learnt() -> None:
     rows = HashingVectorizer(n_features=2**10, ngram_range=(1, 2)).transform(texts[:100])
     assert rows.shape[0] == 100 and texts[0].split()
     features, labels = load_sms_spam(n_features=2**10)
-    assert AROWClassifier().fit(features, labels).score(features, labels) > 0.9 and features.shape[1] == 2**10
+    assert oc.AROWClassifier().fit(features, labels).score(features, labels) > 0.9 and features.shape[1] == 2**10
 
 
 def test_a_file_is_learnt_in_batches(tmp_path: Path) -> None:
     path = tmp_path / "mail.tsv"
     path.write_text("spam\tcheap pills\nham\tlunch at noon\n" * 20)
-    learner = AROWClassifier()
+    learner = oc.AROWClassifier()
     with assert_type(read(path, vectorizer=HashingVectorizer(n_features=64), labels="auto"), Stream) as stream:
         for batch in stream:
             rows, y, weight = assert_type(batch, Batch)
@@ -97,7 +78,7 @@ def test_a_file_is_learnt_in_batches(tmp_path: Path) -> None:
             assert rows.shape[0] == len(y)
         learner.save(tmp_path / "model", metadata=stream.metadata)
     assert learner.n_mistakes_ < learner.t_
-    again, metadata = load(tmp_path / "model", return_metadata=True)
+    again, metadata = oc.load(tmp_path / "model", return_metadata=True)
     predicted: list[str] = []
     for batch in read(path, **options_of(metadata)):
         predicted += again.predict(batch.X).tolist()
@@ -105,32 +86,33 @@ def test_a_file_is_learnt_in_batches(tmp_path: Path) -> None:
 
 
 def test_frames_and_dicts_are_learnt_as_they_are(tmp_path: Path) -> None:
-    pipeline = make_stream_pipeline(TableVectorizer(), AROWClassifier())
+    pipeline = oc.make_stream_pipeline(TableVectorizer(), oc.AROWClassifier())
     pipeline.partial_fit([{"price": 9.5, "colour": "red"}, {"price": 80.0, "colour": None}], ["yes", "no"])
     pipeline.learn_one({"price": 11.0, "colour": "blue"}, "yes")
     pipeline.save(tmp_path / "model")
-    again: StreamPipeline = load(tmp_path / "model")
+    again: oc.StreamPipeline = oc.load(tmp_path / "model")
     assert again.predict_one({"price": 10.0, "colour": "red"}) == pipeline.predict([{"price": 10.0, "colour": "red"}])[0]
 
 
 def test_learners_are_evaluated_on_a_stream() -> None:
     measures = Measures(["ham", "spam"])
-    result: ProgressiveResult = progressive_validation(
-        AROWClassifier(), (X, LABELS), classes=["ham", "spam"], measures=measures)
-    found = compare({"arow": AROWClassifier(), "perceptron": Perceptron()}, [(X, LABELS)] * 3)
+    result: ProgressiveResult = oc.progressive_validation(
+        oc.AROWClassifier(), (X, LABELS), classes=["ham", "spam"], measures=measures)
+    found = oc.compare({"arow": oc.AROWClassifier(), "perceptron": oc.Perceptron()}, [(X, LABELS)] * 3)
     assert 0.0 <= result.progressive_error <= 1.0 and found.errors[found.best] <= 1.0 and measures.examples == 4
-    errors = progressive_validation(AROWRegressor(), [(X, NUMBERS), (X, NUMBERS, np.ones(4))], measures=Measures(numbers=True))
+    stream = [(X, NUMBERS), (X, NUMBERS, np.ones(4))]
+    errors = oc.progressive_validation(oc.AROWRegressor(), stream, measures=Measures(numbers=True))
     assert errors.mse[-1] >= 0.0
 
 
 def test_parts_are_learnt_side_by_side() -> None:
-    assert parallel.fit(AROWClassifier(), [(X, LABELS), (X, LABELS)], n_jobs=1).merge(AROWClassifier().fit(X, LABELS)).t_ > 8
+    assert oc.parallel.fit(oc.AROWClassifier(), [(X, LABELS), (X, LABELS)], n_jobs=1).merge(oc.AROWClassifier().fit(X, LABELS)).t_ > 8
 
 
 def test_checkers_find_the_names_that_there_are() -> None:
     """Names come lazily, so __init__ declares them a second time, for checkers."""
-    tree = ast.parse(Path(onlinecls.__file__).read_text())
+    tree = ast.parse(Path(oc.__file__).read_text())
     blocks = [each.body for each in tree.body if isinstance(each, ast.If)]
     imports = [node for body in blocks for node in body if isinstance(node, ast.ImportFrom) and node.level]
     found = {alias.asname or alias.name for node in imports for alias in node.names}
-    assert found == {*import_module("onlinecls").__all__, *onlinecls._SUBMODULES}
+    assert found == {*import_module("onlinecls").__all__, *oc._SUBMODULES}
