@@ -26,20 +26,6 @@ def overlapping(n=3000, n_features=8):
     return X / np.linalg.norm(X, axis=1, keepdims=True), y
 
 
-def words(n=2400, n_words=400, length=12):
-    """Short texts as rows of unit length: rare words, a few of them those of a class, an eighth of the texts of class 1."""
-    rng = np.random.default_rng(1)
-    y = (rng.random(n) < 0.125).astype(int)
-    X = np.zeros((n, n_words))
-    for i in range(n):
-        word = (n_words ** rng.random(length)).astype(int) % n_words
-        X[i, np.where(rng.random(length) < 0.3, word // 2 * 2 + y[i], word)] = 1.0
-    return X / np.linalg.norm(X, axis=1, keepdims=True), y
-
-
-PROBLEMS = {"overlapping": overlapping(), "words": words()}
-
-
 def missed(row, X, y, label, factor):
     """Return how many rows of this class are missed in the second half, after a pass over the first."""
     learner = getattr(onlinecls, row.estimator)(**row.selects, class_weight={label: factor})
@@ -49,20 +35,18 @@ def missed(row, X, y, label, factor):
 
 
 @pytest.mark.parametrize("row", OF_TWO, ids=[row.name for row in OF_TWO])
-@within(problem=PROBLEMS, label=[0, 1])
-def test_a_class_that_weighs_more_is_missed_less(row, problem, label):
+@within(label=[0, 1])
+def test_a_class_that_weighs_more_is_missed_less(row, label):
     """Its missed rows rise by at most 2, or a quarter of the first, from weight to weight, and fall from weight 1 to 30."""
-    X, y = PROBLEMS[problem]
+    X, y = overlapping()
     found = np.array([missed(row, X, y, label, factor) for factor in FACTORS])
-    assert (found[1:] <= np.maximum(found[:-1] + 2, found[0] // 4)).all(), found
-    if found[0] > 10:
-        assert found[-1] < found[0], found
-        assert row.costs == "weight" or found[-1] <= 0.5 * found[0], found
+    assert (found[1:] <= np.maximum(found[:-1] + 2, found[0] // 4)).all() and found[0] > found[-1], found
+    assert row.costs == "weight" or found[-1] <= 0.5 * found[0], found
 
 
 @within(class_weight=[{0: 0.5, 1: 7.0}, "balanced"])
 def test_kernel_learners_weigh_classes_as_linear_ones(class_weight):
-    X, y = PROBLEMS["overlapping"][0][:200], PROBLEMS["overlapping"][1][:200]
+    X, y = overlapping(200)
     options = {"fit_intercept": False, "class_weight": class_weight}
     for linear, kernel in (
         (PassiveAggressiveClassifier(C=0.3, **options), {"algorithm": "pa", "C": 0.3}),

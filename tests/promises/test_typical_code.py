@@ -100,13 +100,14 @@ def test_learners_are_evaluated_on_a_stream() -> None:
         oc.AROWClassifier(), (X, LABELS), classes=["ham", "spam"], measures=measures)
     found = oc.compare({"arow": oc.AROWClassifier(), "perceptron": oc.Perceptron()}, [(X, LABELS)] * 3)
     assert 0.0 <= result.progressive_error <= 1.0 and found.errors[found.best] <= 1.0 and measures.examples == 4
-    stream = [(X, NUMBERS), (X, NUMBERS, np.ones(4))]
-    errors = oc.progressive_validation(oc.AROWRegressor(), stream, measures=Measures(numbers=True))
+    sums = Measures(numbers=True)
+    errors = oc.progressive_validation(oc.AROWRegressor(), [(X, NUMBERS), (X, NUMBERS, np.ones(4))], measures=sums)
     assert errors.mse[-1] >= 0.0
 
 
 def test_parts_are_learnt_side_by_side() -> None:
-    assert oc.parallel.fit(oc.AROWClassifier(), [(X, LABELS), (X, LABELS)], n_jobs=1).merge(oc.AROWClassifier().fit(X, LABELS)).t_ > 8
+    merged = oc.parallel.fit(oc.AROWClassifier(), [(X, LABELS), (X, LABELS)], n_jobs=1)
+    assert merged.merge(oc.AROWClassifier().fit(X, LABELS)).t_ > 8
 
 
 def test_checkers_find_the_names_that_there_are() -> None:
