@@ -79,9 +79,6 @@ def lossless(name, learner):
     return name in ("multiplicative", "one_class") or getattr(learner, "C", 0.0) == INF
 
 
-# --- streams -------------------------------------------------------------------------------------------------------------------
-
-
 def begun(learner, X, classes=(-1, 1)):
     """Return a learner of the same parameters that knows the columns and the classes, and no row yet."""
     named = {"classes": classes} if task(learner) == "classifier" else {}
@@ -167,9 +164,6 @@ def drawn(name, learner, seed):
     if hasattr(learner, "norm_bound") and name != "one_class":  # some in reach of the weights, on the simplex if they are there
         U = [*U, *((np.abs(u) if learner.signed is False else u) / np.abs(u).sum() * learner.norm_bound for u in U[:4])]
     return X, y, U
-
-
-# --- the attack ----------------------------------------------------------------------------------------------------------------
 
 
 class Found(NamedTuple):

@@ -32,15 +32,6 @@ log_softmax = model.log_softmax
 # Modules in which a test puts something else in the place of a function of theirs.
 files, validation = _files, validate
 
-#: Modules with examples in their docstrings.
-DOCTESTED = [
-    "", "._wings.dual_ascent.estimators", "._estimators.first_order", "._estimators.merging",
-    "._wings.multiplicative.estimators", "._wings.one_class.estimators", "._wings.online_to_batch.estimators",
-    "._estimators.second_order", ".measures", ".evaluation", "._wings.committee.estimators", "._wings.kernels.estimators",
-    "._estimators.saving", "._wings.adagrad.estimators", ".reference.potential",
-]
-
-
 def learner_in(path, **options):
     """Return the learner of a file, which the command line writes behind the step that makes its rows."""
     found = load(path, **options)

@@ -162,8 +162,10 @@ def test_a_margin_of_exactly_one_satisfies_the_aggressive_perceptron():
     assert (learner.n_updates_, learner.coef_[0, 0]) == (1, 1.0)
 
 
-def test_a_row_that_all_classes_leave_out_is_counted_once():
-    for make in (onlinecls.AROWClassifier, onlinecls.SecondOrderPerceptron):
-        learner = make(1.0, multi_class="ovr", scale=1.0, dtype="float32")
-        learner.partial_fit([[1.0], [1e30], [-1e30]], [0, 1, 2], classes=[0, 1, 2])
-        assert (learner.n_skipped_, learner.t_) == (2, 3)
+@pytest.mark.parametrize("learner", [
+    onlinecls.AROWClassifier(1.0), onlinecls.SecondOrderPerceptron(1.0), onlinecls.PNormPerceptron(4.0),
+    onlinecls.MultiplicativePassiveAggressiveClassifier(),
+    onlinecls.MultiplicativePassiveAggressiveClassifier(multi_class="crammer_singer")], ids=repr)
+def test_a_row_that_all_classes_leave_out_is_counted_once(learner):
+    learner.partial_fit([[1.0, 2.0], [1e300, -1e300], [2.0, 1.0]], [0, 1, 2], classes=[0, 1, 2])
+    assert (learner.n_skipped_, learner.n_updates_, learner.t_) == (1, 2, 3)

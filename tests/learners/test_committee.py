@@ -1,17 +1,15 @@
 """A committee beside its slow twin, made of its members learnt alone; its files, pauses, joining labels and parameters."""
 
-import io
-import pickle
 
 import numpy as np
 import pytest
 from internals import state_of
-from matrices import continuous_problem, csr32
+from matrices import continuous_problem
 from numpy.testing import assert_allclose
 from states import fingerprint
 
 import onlinecls
-from onlinecls import CommitteeClassifier, load
+from onlinecls import CommitteeClassifier
 
 MEMBERS = ("AROWClassifier", "NAROWClassifier", "FTRLClassifier", "PassiveAggressiveClassifier")
 
@@ -93,27 +91,6 @@ def test_the_weights_are_those_computed_by_hand():
     assert_allclose(model.member_weights_, (1 + wrong.min()) ** 16 / (1 + wrong) ** 16 / np.sqrt(np.square(before) / 2))
     joining = CommitteeClassifier().partial_fit(np.eye(4), [0, 1, 2, 0])
     assert state_of(joining).tally[:, 2].tolist() == [0 + 1 + 2 + 3] * 4  # (a label has no score on its first row)
-
-
-@pytest.mark.parametrize("labels", ["named", "joining"])
-def test_splits_pauses_and_files_do_not_change_a_committee(labels):
-    X, y = problem(300, 4)
-    y[:60] = np.minimum(y[:60], 1)
-    classes = np.arange(4) if labels == "named" else None
-    weights = np.random.default_rng(2).choice([0.0, 0.5, 2.0], 300)  # (of 300 rows of four classes two blocks are made)
-    whole, split = (CommitteeClassifier(probability=True) for _ in range(2))
-    whole.partial_fit(X, y, classes, weights)
-    for number, at in enumerate(np.split(np.arange(300), [1, 2, 9, 17, 70, 71, 200])):
-        rows = csr32(X[at]) if number % 2 else X[at]
-        split.partial_fit(rows, y[at], classes if number == 0 else None, weights[at])
-        if number % 3 == 0:
-            split = pickle.loads(pickle.dumps(split))
-        elif number % 3 == 1:
-            file = io.BytesIO()
-            split.save(file)
-            split = load(io.BytesIO(file.getvalue()))
-    assert fingerprint(whole) == fingerprint(split)
-    assert (whole.predict_proba(X) == split.predict_proba(X)).all()
 
 
 def test_rows_of_any_size_make_finite_weights():

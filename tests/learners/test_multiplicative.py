@@ -119,13 +119,6 @@ def test_a_row_on_the_surface_of_a_multiplicative_ball_is_no_mistake():
     assert learner.set_params(epsilon=4.99).partial_fit([[3.0, 4.0]]).n_mistakes_ == 1
 
 
-@both_constructions
-def test_a_row_that_multiplicative_learners_leave_out_is_no_update(multi_class):
-    learner = Classifier(multi_class=multi_class)
-    learner.partial_fit([[1.0, 2.0], [1e300, -1e300], [2.0, 1.0]], [0, 1, 2], classes=[0, 1, 2])
-    assert (learner.n_skipped_, learner.n_updates_) == (1, 2)
-
-
 @pytest.mark.parametrize("estimator", [Classifier, Regressor, OneClass], ids=lambda cls: cls.__name__)
 def test_what_form_and_dtype_cannot_hold_is_refused(estimator):
     """(Negative features in learning: the contracts.)"""

@@ -1,6 +1,5 @@
 """The slow twins against numbers computed by hand, and against the properties that define the algorithms."""
 
-import doctest
 from math import cosh, exp, inf, sinh, sqrt
 from statistics import NormalDist
 
@@ -338,14 +337,6 @@ def test_the_potential_framework_for_targets_equals_dual_ascent(loss, sigma):
     assert_allclose(slow.w, np.ravel(compiled.coef_), rtol=1e-9)
 
 
-FS = {
-    "squared": lambda: ref.SquaredNorm(2.0), "p-norm": lambda: ref.PNorm(3.0), "entropic": lambda: ref.Entropic(2.0, 4.0),
-    "simplex": lambda: ref.Entropic(2.0, 4.0, signed=False), "diagonal": lambda: ref.Quadratic(r=0.7),
-    "nearest of the simplex": lambda: ref.SimplexNorm(2.0, 4.0),
-    "full": lambda: ref.Quadratic(r=0.7, covariance="full"), "narow": lambda: ref.Quadratic(b=2.0, covariance="full"),
-}
-
-
 def competitors(kind, seed=0):
     rng = np.random.default_rng(seed)
     for scale in (0.1, 1.0, 4.0):
@@ -354,24 +345,6 @@ def competitors(kind, seed=0):
             yield 4.0 * rng.dirichlet(np.ones(5))
         else:
             yield u / np.abs(u).sum() * scale
-
-
-@pytest.mark.parametrize("kind", FS)
-def test_lemma_1_holds_for_every_f_loss_and_rate(kind):
-    """Check given labels, and adversarial labels, always against the prediction."""
-    X, y = continuous_problem(120, 5, seed=6)
-    for loss in ref.LOSSES:
-        for eta in (1.0, 0.2, lambda s, z: 1.0 if s.margin <= 0.0 else 0.25):
-            for adversarial in (False, True):
-                learner, n_updates = ref.PotentialLearner(5, FS[kind](), ref.LOSSES[loss], eta), 0
-                for x, label in zip(X, y, strict=True):
-                    said = learner.f.weights(learner.theta) @ x
-                    n_updates += learner.step(((-1 if said > 0 else 1) if adversarial else label) * x)
-                assert n_updates > 10
-                for u in competitors(kind):
-                    for lam in (1.0,) if "simplex" in kind or kind == "entropic" else (0.3, 1.0, 5.0):
-                        paid, allowed = learner.lemma_1(u, lam)
-                        assert paid <= allowed + 1e-9 * (1 + abs(allowed)), (loss, u, lam)
 
 
 def test_best_r_is_that_of_section_4_3():
@@ -386,9 +359,3 @@ def test_the_nearest_point_of_the_simplex_keeps_its_sum_beside_large_numbers():
         assert w.sum() == 4.0 and (w >= 0.0).all() and w @ theta == max(theta) * 4.0
     with pytest.raises(ValueError, match=r"^Quadratic: one of r and b must be given, got r=None and b=None\."):
         ref.Quadratic()
-
-
-def test_examples_in_docstrings_of_the_reference_run():
-    for module, least in ((oc.reference, 4), (oc.reference.potential, 2), (oc.reference.reading, 5)):
-        found = doctest.testmod(module)
-        assert found.attempted >= least and found.failed == 0

@@ -7,11 +7,12 @@ import re
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
 from algorithms import ESTIMATORS
-from internals import DOCTESTED, state_of
+from internals import state_of
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose, assert_array_equal
 from states import fingerprint
@@ -258,9 +259,13 @@ def test_import_leaves_scipy_scikit_learn_and_the_extras_alone():
         onlinecls.AROWClassifier().predict([[1.0]])
 
 
-@pytest.mark.parametrize("name", DOCTESTED)
-def test_examples_in_docstrings_run(name):
-    found = doctest.testmod(import_module("onlinecls" + name))
+ROOT = Path(onlinecls.__file__).parent
+MODULES = [path.relative_to(ROOT.parent) for path in ROOT.rglob("*.py") if ">>> " in path.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=str)
+def test_examples_in_docstrings_run(path):
+    found = doctest.testmod(import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__")))
     assert found.attempted > 1 and found.failed == 0
 
 

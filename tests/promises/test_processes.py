@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from matrices import continuous_problem
 from states import fingerprint
-from threads import beside
 
 import onlinecls
 from onlinecls import streams
@@ -91,27 +90,6 @@ def test_a_fork_frees_the_locks_of_other_threads_and_leaves_those_of_its_own():
     with learner._own_lock():
         assert in_a_child(child) == 0
     assert learner.partial_fit(X, Y).t_ == 120
-
-
-@forking
-@forks_among_threads
-def test_a_process_forked_during_learning_and_reading_can_read_copy_and_learn_the_same_models():
-    """Children are forked while two threads learn and one predicts."""
-    learners = [onlinecls.AROWClassifier().partial_fit(X, Y), onlinecls.DualAscentClassifier().partial_fit(X, Y)]
-
-    def read():
-        for learner in learners:
-            assert np.isfinite(learner.decision_function(X)).all()
-
-    def child():
-        read()
-        for learner in learners:
-            t = learner.t_
-            assert copy.deepcopy(learner.partial_fit(X, Y)).fit(X, Y).t_ >= 60 and learner.t_ == t + 60
-        return 0
-
-    with beside(*(partial(learner.partial_fit, X, Y) for learner in learners), read):
-        assert [in_a_child(child) for _ in range(10)] == [0] * 10
 
 
 def learnt(seed):

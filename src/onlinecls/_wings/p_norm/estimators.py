@@ -84,7 +84,7 @@ class PNormPerceptron(LinearClassifier):
     Examples
     --------
     >>> from onlinecls import PNormPerceptron
-    >>> learner = PNormPerceptron(p=3, fit_intercept=False).partial_fit([[3.0, 4.0]], [1], classes=[0, 1])
+    >>> learner = PNormPerceptron(p=3, fit_intercept=False, scale=1.0).partial_fit([[3.0, 4.0]], [1], classes=[0, 1])
     >>> (learner.coef_ * (3**3 + 4**3) ** (1 / 3)).round(12).tolist()
     [[4.5, 8.0]]
     """
