@@ -202,7 +202,10 @@ cdef Py_ssize_t write(const point_t* points, Py_ssize_t n, bint lowercase, int32
                 memcpy(flags + m, &pair, 2)
                 m += 1 + (c >= 0x80)
             elif PLAIN[c >> 8]:
-                write_three(c, text + m)
+                if point_t is int8_t:
+                    memcpy(text + m, points + i - 3, 3)
+                else:
+                    write_three(c, text + m)
                 memcpy(flags + m, &plain, 4)
                 m += 3
             elif 0xD800 <= c < 0xE000 or (lowercase and c == SIGMA):

@@ -9,17 +9,11 @@
 ['pills']
 """
 
-from ._arrow import without_views  # noqa: F401 (for the streams)
-from ._names import (
-    Contribution,
-    Feature,
-    FeatureNames,
-    compiled_hasher,  # noqa: F401 (for the streams)
-    contributions,  # noqa: F401 (this and the next are for the pipeline and the command line)
-    top_columns,  # noqa: F401
-)
-from ._parameters import parameters_of, vectorizer_of  # noqa: F401 (for the streams)
-from ._rows import lasting, n_rows_of, part_of, sparse_rows  # noqa: F401 (for all that makes or cuts rows)
+# (What `__all__` does not name is for streams, pipelines and the command line.)
+from ._arrow import without_views  # noqa: F401
+from ._names import Contribution, Feature, FeatureNames, compiled_hasher, contributions, top_columns  # noqa: F401
+from ._parameters import parameters_of, vectorizer_of  # noqa: F401
+from ._rows import lasting, n_rows_of, part_of, sparse_rows  # noqa: F401
 from ._vectorizer import HashingVectorizer
 
 __all__ = ["Contribution", "Feature", "FeatureNames", "HashingVectorizer"]
