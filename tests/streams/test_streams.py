@@ -44,7 +44,8 @@ VW = b"""\
 1 | a b a a:0"""
 
 TSV = "ham\tHello, hello world\nspam\tWIN\ta prize \r\n\nham\t\nspâm\tnaïve 東京 café".encode()
-FORMATS = pytest.mark.parametrize(("format", "text"), [("svmlight", SVMLIGHT), ("vw", VW), ("tsv", TSV)], ids=lambda it: it[:9])
+TEXTS = {"svmlight": SVMLIGHT, "vw": VW, "tsv": TSV}
+FORMATS = pytest.mark.parametrize(("format", "text"), TEXTS.items(), ids=TEXTS)
 
 
 def batches(data, format="auto", **options):
