@@ -81,7 +81,7 @@ def test_a_column_may_have_the_name_of_an_attribute_of_sparse_matrices():
 def test_labels_are_encoded_by_table_as_by_search(classes):
     classes = np.array(classes)
     y = np.random.default_rng(0).choice(classes, 3000)
-    codes, unknown = encode(y, classes)
+    codes, unknown = encode("Learner", y, classes)
     assert unknown is None and codes.dtype == np.int32 and (codes == np.searchsorted(classes, y)).all()
     y[7] = classes[0] + 1
-    assert y[7] in classes or np.flatnonzero(encode(y, classes)[1]).tolist() == [7]
+    assert y[7] in classes or np.flatnonzero(encode("Learner", y, classes, True)[1]).tolist() == [7]

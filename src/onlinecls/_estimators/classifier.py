@@ -98,14 +98,12 @@ class OnlineClassifier(WithWeights):
         named = None if classes is None else self._read_classes(classes, first)
         predictions = np.full(rows.n_rows, NO_ROUND, np.int32) if predict else NO_PREDICTIONS
         n_skipped = 0 if first else self._state.count("skipped")
-        known = named if first and named is not None else self._state.classes if not first else y[:0]
-        is_open = named is None if first else self._state.is_open
-        if len(known) and y.dtype != known.dtype:
-            y = validate.comparable(who, y, known)
-        codes, unknown = validate.encode(y, known) if len(known) > 1 else (y, y)
-        if unknown is not None and not is_open:
-            validate.encode_known(who, y, known)  # (which raises)
-        if unknown is not None:
+        if not first:
+            known, is_open = self._state.classes, self._state.is_open
+        else:
+            known, is_open = (y[:0], True) if named is None else (named, False)
+        codes, unknown = validate.encode(who, y, known, is_open)
+        if unknown is not None or len(known) < 2:
             self._learn_with_newcomers(X, rows, y, weights, params, known, first, predictions)
         else:
             class_weights = NO_WEIGHTS
@@ -144,7 +142,7 @@ class OnlineClassifier(WithWeights):
         who = type(self).__name__
         everyone = validate.union(known, y)
         class_weights = validate.read_class_weight(who, self.class_weight, everyone)
-        live = Batch(rows, validate.encode(y, everyone)[0], weights, class_weights).live()  # (a product may underflow)
+        live = Batch(rows, validate.encode(who, y, everyone)[0], weights, class_weights).live()  # (a product may underflow)
         weights = np.where(live, weights if len(weights) else 1.0, 0.0)
         labels, firsts = np.unique(y[live], return_index=True)
         fresh = ~np.isin(labels, known)
@@ -179,7 +177,7 @@ class OnlineClassifier(WithWeights):
                     if not len(known):
                         predictions[live.argmax()] = NO_CLASS
                 continue
-            codes, _ = validate.encode(y[start:stop], classes)
+            codes, _ = validate.encode(who, y[start:stop], classes)
             these = class_weights[np.isin(named, classes)] if len(class_weights) else class_weights
             predicted = predictions[start:stop]
             batch = Batch(rows.part(start, stop), codes, weights[start:stop], these, predictions=predicted)
@@ -215,7 +213,7 @@ class OnlineClassifier(WithWeights):
     def _batch_of_fit(self, batch: Batch, again: bool) -> tuple[Batch, np.ndarray]:
         who, y, weights = type(self).__name__, batch.targets, batch.weights
         classes = self.classes_ if again else classes_of_fit(who, y)
-        codes = validate.encode_known(who, y, classes)
+        codes, _ = validate.encode(who, y, classes)
         class_weights = validate.read_class_weight(who, self.class_weight, classes, closed=True)
         batch = batch._replace(targets=codes, class_weights=class_weights)
         if len(class_weights) and not batch.row_weights().any():

@@ -341,14 +341,30 @@ def union(*labels: np.ndarray) -> np.ndarray:
     return np.unique(np.concatenate(labels), return_index=True)[0]
 
 
-def encode(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return each label's place among the sorted classes, and a mask of labels not among them (None: all are)."""
+def encode(who: str, y: np.ndarray, classes: np.ndarray, is_open: bool = False) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return each label's place among the sorted classes, and a mask of labels not among them (None: all are).
+
+    Raise ValueError for a label that does not compare with them and, unless the classes are open, for one not among them.
+    """
+    codes, unknown = _places(y if y.dtype == classes.dtype else comparable(who, y, classes), classes)
+    if unknown is not None and not is_open:
+        raise ValueError(
+            f"{who}: y must be among the classes {brief(classes.tolist())}, got {brief(y[unknown].tolist()[0])} at row "
+            f"{int(unknown.argmax())}. "
+            "Name all labels in classes at the first call, or leave classes out there: then labels join as they appear."
+        )
+    return codes, unknown
+
+
+def _places(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     if len(classes) == 2 and len(y) and y.dtype.kind in "biufUS":  # the common case, without a search
         # (Arrays, not scalars: with numpy's text scalars, `==` loses one of a hundred Ctrl-Cs.)
         codes = np.equal(y, classes[1:])
         known = codes | np.equal(y, classes[:1])
         return codes.astype(np.int32), None if known.all() else ~known
-    if len(classes) and len(y) and classes.dtype.kind == y.dtype.kind == "i":
+    if not len(classes):
+        return np.zeros(len(y), np.int32), np.ones(len(y), bool)
+    if len(y) and classes.dtype.kind == y.dtype.kind == "i":
         low, span = int(classes[0]), int(classes[-1]) - int(classes[0]) + 1
         if span <= 4 * len(classes) + 1024 and span < len(y) and low <= y.min() and y.max() <= classes[-1]:
             table = np.full(span, -1, np.int32)  # integers close together: a search would cost a tenth of learning
@@ -358,18 +374,6 @@ def encode(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray |
     codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
     known = classes[codes] == y
     return codes.astype(np.int32), None if known.all() else ~known
-
-
-def encode_known(who: str, y: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return each label's place among the sorted classes; raise ValueError for one that is not among them, nor compares."""
-    codes, unknown = encode(comparable(who, y, classes), classes)
-    if unknown is not None:
-        raise ValueError(
-            f"{who}: y must be among the classes {brief(classes.tolist())}, got {brief(y[unknown].tolist()[0])} at row "
-            f"{int(unknown.argmax())}. "
-            "Name all labels in classes at the first call, or leave classes out there: then labels join as they appear."
-        )
-    return codes
 
 
 # --- weights and others --------------------------------------------------------------------------------------------------------
