@@ -68,8 +68,6 @@ def make(draw):
         "n_features": one_of(draw, [16, 64, 2**20, 2**20, 2**33, 7]),
         "max_line_bytes": one_of(draw, [2**24, 2**24, 50]),
     }
-    if format == "svmlight":
-        options["zero_based"] = one_of(draw, [True, False, "auto"])
     if format in ("csv", "jsonl"):
         options.update(
             {

@@ -136,7 +136,7 @@ MALFORMED = {
         ("x 1:1", 1, "a finite number for a label, got 'x 1:1'"), ("1e999 1:1", 1, "a finite number for a label"),
         ("1:1 2:1", 1, "a label before the first index"), ("1,2 1:1", 1, "a finite number for a label"),
         ("1 2", 4, "':' after an index, got the end of the line"), ("1 2x3:4 5:6", 4, "':' after an index"),
-        ("1 -2:4", 3, "an index, a whole number >= 0"), ("1 0:1", 3, "an index >= 1, as in the lines before"),
+        ("1 -2:4", 3, "an index, a whole number >= 0"),
         ("1 2:", 5, "a finite number after ':'"), ("1 2:nan", 5, "a finite number after ':'"),
         ("1 2:1e39", 5, "a finite number after ':'"), ("1 2:1:3", 5, "a finite number after ':'"),
         ("1 2:3.4028235677973366e38", 5, "a finite number after ':'"),
@@ -173,7 +173,7 @@ def test_malformed_lines_are_refused_with_their_place(format, line, column, prob
     text = GOOD[format] + b"\n" + line.encode("latin-1") + b"\n" + GOOD[format]
     options = {} if format == "tsv" else {"labels": "number"}
     if format == "svmlight":
-        options |= {"n_features": 100, "zero_based": False}
+        options |= {"n_features": 100}
     with pytest.raises(MalformedLineError) as caught:
         whole(text, format, **options)
     assert str(caught.value).startswith(f"<stream>:3:{column}: expected {problem}") and ", got " in str(caught.value)
@@ -189,8 +189,8 @@ def test_labels_are_texts_or_numbers_or_absent():
         assert whole(text.replace(b"1", b"one", 1), format, labels="auto")[1].tolist() == ["one"]
     assert "expected a finite number for a label, got 'x" in error_of(b"x\ta\n", "tsv", labels="number")
     assert "expected one label (several, with commas" in error_of(b"1,2 1:1\n", "svmlight", labels="auto")
-    X, y, _ = whole(b"1:1 2:1\n5 2:3\nanything 3:1", "svmlight", labels=None, n_features=3, zero_based=False)
-    assert y is None and X.toarray().tolist() == [[1, 1, 0], [0, 3, 0], [0, 0, 1]]
+    X, y, _ = whole(b"1:1 2:1\n5 2:3\nanything 3:1", "svmlight", labels=None, n_features=4)
+    assert y is None and X.toarray().tolist() == [[0, 1, 1, 0], [0, 0, 3, 0], [0, 0, 0, 1]]
     for format, text in (("vw", b"| a b\n'tag| b\n1 | c\n"), ("tsv", b"one two\none\nham\n")):
         X, y, _ = whole(text, format, labels=None)
         assert y is None and np.diff(X.indptr).tolist() == [2, 1, 1]
@@ -200,14 +200,14 @@ def test_labels_are_texts_or_numbers_or_absent():
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize(("zero_based", "first"), [(True, 0), (True, 1), (False, 1)])
-def test_svmlight_rows_are_those_of_scikit_learn(dtype, zero_based, first):
+@pytest.mark.parametrize("first", [0, 1])
+def test_svmlight_rows_are_those_of_scikit_learn(dtype, first):
     datasets, file = pytest.importorskip("sklearn.datasets"), io.BytesIO()
     X, y = sp.random(200, 50, 0.1, format="csr", random_state=0), np.random.default_rng(0).normal(size=200)
     datasets.dump_svmlight_file(X, y, file, zero_based=first == 0)
     expected, labels = datasets.load_svmlight_file(
-        io.BytesIO(file.getvalue()), n_features=60, dtype=dtype, zero_based=zero_based)
-    got, y, weight = whole(file.getvalue(), "svmlight", n_features=60, dtype=dtype, zero_based=zero_based)
+        io.BytesIO(file.getvalue()), n_features=60, dtype=dtype, zero_based=True)
+    got, y, weight = whole(file.getvalue(), "svmlight", n_features=60, dtype=dtype)
     same((got, y.astype(dtype), weight), (expected, labels.astype(dtype), None))
     assert got.dtype == dtype and got.indices.dtype == got.indptr.dtype == np.int32
 
@@ -241,7 +241,7 @@ def test_svmlight_columns_are_sorted_and_repeated_ones_added_up(data):
     columns = [min(width - 1, int(rng.paretovariate(0.3))) if low else rng.randrange(width) for _ in range(n)]
     values = [rng.uniform(-1, 1) * 10 ** rng.randrange(-9, 9) for _ in range(n)]
     line = "1 " + " ".join(f"{k}:{v!r}" for k, v in zip(columns, values, strict=True))
-    X, _, _ = whole(line.encode(), "svmlight", zero_based=True, n_features=width, dtype="float64")
+    X, _, _ = whole(line.encode(), "svmlight", n_features=width, dtype="float64")
     expected = {}
     for k, v in zip(columns, values, strict=True):
         expected[k] = expected[k] + v if k in expected else v
@@ -645,7 +645,7 @@ def test_a_format_that_cannot_be_detected_is_refused():
 
 
 @pytest.mark.parametrize("options", [
-    {"batch_rows": 0}, {"batch_rows": 2**61}, {"dtype": "int8"}, {"dtype": "(,)f4"}, {"labels": "int"}, {"zero_based": 2},
+    {"batch_rows": 0}, {"batch_rows": 2**61}, {"dtype": "int8"}, {"dtype": "(,)f4"}, {"labels": "int"}, {"header": 2},
     {"on_error": "ignore"}, {"delimiter": ""}, {"vectorizer": 3}, {"n_features": 2**31 + 1}, {"n_features": 2**70},
     {"format": "svm"}, {"n_features": 1000, "format": "vw"}, {"n_features": 2**31, "format": "tsv"},
     {"n_features": 2**31, "format": "csv"}, {"n_features": 32, "format": "tsv", "vectorizer": HashingVectorizer(n_features=64)},

@@ -138,7 +138,7 @@ def batches(files, options, parser, helper=None):
                 if not counts.skipping:  # the rows before it come first
                     yield from rest(parser)
                 counts.refuse(MalformedLineError(name, parser.line_number, column, problem), parser.n_rows)
-            if parser.full:
+            elif start < stop:  # the batch is full
                 yield from parser.batches()
 
     def read_halves(block, start, stop):

@@ -74,10 +74,6 @@ class _Json:
     def n_rows(self) -> int:
         return len(self.rows)
 
-    @property
-    def full(self) -> bool:
-        return len(self.rows) >= self.options.batch_rows or self.n_bytes >= _BATCH_BYTES
-
     def feed(self, block: bytearray, start: int, stop: int) -> tuple[int, Any]:
         """Read lines until the batch is full or one is malformed; return where the next one starts, and None or the fault."""
         most = self.options.batch_rows

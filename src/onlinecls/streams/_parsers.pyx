@@ -237,7 +237,7 @@ cdef class LineParser:
         self.line_number = 0
 
     def feed(self, const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop):
-        """Read the whole lines of text[start:stop] until the batch is full or a line is malformed; BEHIND bytes follow stop.
+        """Read the whole lines of text[start:stop], while the batch is not full, or until one is malformed; BEHIND bytes follow.
 
         Return where the next line starts, and None or the fault of the line before it: (column, what was expected, the rest of
         the line). If labels are not read, a line without a row has the fault `BLANK`, so that predictions keep the numbers of
@@ -254,10 +254,6 @@ cdef class LineParser:
             column = self.where - self.block - self.line_at
             return self.position, (column + 1, self.expected.decode(), self.where[:self.line_end - self.line_at - column])
         return self.position, BLANK if found == EMPTY else None
-
-    @property
-    def full(self):
-        return self.n_rows >= self.batch_rows or self.nnz >= self.batch_nnz
 
     cdef Found _run(self) except? FAULT nogil:
         cdef const unsigned char* line
@@ -482,22 +478,13 @@ cdef inline int push(EntryParser parser, int64_t column, double value) except -1
 
 # --- svmlight and libsvm: label [qid:id] index:value ... [# comment] ---------------------------------------------------------
 
-cdef char* PAST = b"an index < n_features (give a larger one, or zero_based=False if indices start at 1)"
-
-
 cdef class SvmlightParser(EntryParser):
-    cdef int64_t first              # the index of column 0
-
-    def __init__(self, labels, batch_rows, batch_nnz, n_features, dtype, int64_t first):
-        EntryParser.__init__(self, labels, batch_rows, batch_nnz, n_features, dtype)
-        self.first = first
-
     cdef Found parse(self, const unsigned char* line, const unsigned char* end) except? FAULT nogil:
         cdef const unsigned char* p = after_blanks(line)
         cdef const unsigned char* field = p
         cdef const unsigned char* behind
         cdef uint64_t digits             # unsigned, as too long an index overflows
-        cdef int64_t index, last = -1
+        cdef int64_t last = -1
         cdef double value
         cdef bint in_order = True
         if p == end or p[0] == 35:                  # '#'
@@ -538,14 +525,11 @@ cdef class SvmlightParser(EntryParser):
             if behind is NULL or not is_over(behind, end, 35) or not fabs(value) < self.too_large:
                 return self.fault(p, b"a finite number after ':', then a blank")
             p = behind
-            index = <int64_t>digits - self.first
-            if index < 0:
-                return self.fault(field, b"an index >= 1, as in the lines before (0-based files: zero_based=True)")
-            if index >= self.n_features:
-                return self.fault(field, PAST)
-            in_order &= index > last
-            last = index
-            push(self, index, value)
+            if <int64_t>digits >= self.n_features:
+                return self.fault(field, b"an index < n_features (give a larger one)")
+            in_order &= <int64_t>digits > last
+            last = <int64_t>digits
+            push(self, last, value)
         return self.end_row(line, in_order)
 
 

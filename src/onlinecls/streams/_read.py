@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import partial
 from numbers import Integral
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -22,19 +22,16 @@ from ._sources import Files
 from ._stream import Batch, Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import IO, Any, Literal, Protocol, TypeAlias
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import IO, TypeAlias
 
     from .._input.types import FloatType
 
     #: A path, "-" or a binary file.
     Source: TypeAlias = str | os.PathLike[str] | IO[bytes]
-    Format: TypeAlias = Literal["auto", "svmlight", "vw", "tsv", "fasttext", "csv", "jsonl", "parquet", "arrow"]
 
-    class Vectorizer(Protocol):
-        def transform(self, X: Iterable[Any], /) -> Any: ...
-
-FORMATS = ("svmlight", "vw", "tsv", "fasttext", "csv", "jsonl", "parquet", "arrow")
+Format = Literal["auto", "svmlight", "vw", "tsv", "fasttext", "csv", "jsonl", "parquet", "arrow"]
+FORMATS = get_args(Format)[1:]
 _SUFFIXES = {
     ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".vw": "vw", ".tsv": "tsv", ".tab": "tsv", ".csv": "csv",
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow",
@@ -49,7 +46,7 @@ _SVMLIGHT = re.compile(rb"\s*(?:[^\s:#|,]+(?:\s+qid:\d+)?)?(?:\s+\d+:[^\s:]+)+\s
 _VW = re.compile(rb"[^|\t]*\|")
 _MOST = {"n_features": 2**31, "batch_rows": 2**31 - 1, "block_bytes": 2**31 - 1, "max_line_bytes": 2**31 - 1}
 _COLUMNS = ("label", "text", "weight")
-_KEPT = ("n_features", "zero_based", "delimiter", "header", *_COLUMNS)  # options that a model's file keeps as they are
+_KEPT = ("n_features", "delimiter", "header", *_COLUMNS)  # options that a model's file keeps as they are
 _OTHERS = ("format", "dtype", "kinds", "vectorizer")
 BATCH_NNZ = 1 << 18  # non-zeros that end a batch before it has batch_rows rows: 2 MB of float32
 
@@ -57,7 +54,7 @@ BATCH_NNZ = 1 << 18  # non-zeros that end a batch before it has batch_rows rows:
 def read(
     source: Source | Sequence[Source], format: Format = "auto", *, likely: str | None = None, n_features: int | None = None,
     batch_rows: int = 4096, dtype: FloatType = "float32", labels: Literal["auto", "number"] | None = "auto",
-    zero_based: bool = True, vectorizer: Vectorizer | None = None, label: str | int | None = None, text: str | int | None = None,
+    vectorizer: Any = None, label: str | int | None = None, text: str | int | None = None,
     weight: str | int | None = None, kinds: Mapping[str, str] | None = None, delimiter: str = ",", header: bool = True,
     on_error: Literal["raise", "skip"] = "raise", prefetch: bool = True, block_bytes: int = 2**20, max_line_bytes: int = 2**24,
 ) -> Stream:
@@ -86,8 +83,6 @@ def read(
     labels : {"auto", "number", None}, default="auto"
         "auto": the text of the field, so that 1, 1.0 and true are three labels; in JSON lines, Parquet and Arrow what its type
         says, one type for all. "number": finite numbers, as float64. None: y is None, and files may be without labels.
-    zero_based : bool, default=True
-        True: an svmlight index is its column, and in 1-based files column 0 stays empty. False: index 1 is column 0.
     vectorizer : object with ``transform(texts)``, default=None
         Makes the rows of texts; for fastText's lines an `onlinecls.text.HashingVectorizer` of words or characters. None: one of
         n_features and dtype.
@@ -163,8 +158,8 @@ class _Reader(SimpleNamespace):
             self.dtype = np.dtype(given)
         require(self.dtype in (np.dtype("f4"), np.dtype("f8")), "dtype", "'float32' or 'float64'", given)
         for name, allowed in (
-            ("labels", ("auto", "number", None)), ("on_error", ("raise", "skip")), ("zero_based", (True, False)),
-            ("header", (True, False)), ("format", ("auto", *FORMATS)),
+            ("labels", ("auto", "number", None)), ("on_error", ("raise", "skip")), ("header", (True, False)),
+            ("format", ("auto", *FORMATS)),
         ):
             found = getattr(self, name)
             is_right = any(found is each or (isinstance(found, str) and found == each) for each in allowed)
@@ -244,7 +239,7 @@ class _Reader(SimpleNamespace):
     def _batches(self: Any, files: Files) -> Iterator[Any]:
         n_parsers, limits = 2 if self.prefetch else 1, (self.labels, self.batch_rows, BATCH_NNZ)
         if self.format == "svmlight":
-            make = partial(SvmlightParser, *limits, self.n_features, self.dtype, 0 if self.zero_based else 1)
+            make = partial(SvmlightParser, *limits, self.n_features, self.dtype)
         elif self.format == "vw":
             power = self.n_features & (self.n_features - 1) == 0
             require(power, "n_features", "a power of two <= 2^31 for VW's hashes", self.n_features)

@@ -42,11 +42,11 @@ class ClosedError(Exception):
 class Source(io.RawIOBase):
     """Read the decompressed bytes of one file.
 
-    name : for messages. path : None for standard input and file objects. n_stored : bytes read, as stored on the disk.
+    name : for messages. n_stored : bytes read, as stored on the disk.
     """
 
     def __init__(self, what: Any, stop: threading.Event):
-        self.file, self.name, self.path, self._owned = _opened(what)
+        self.file, self.name, self._owned = _opened(what)
         self._stop, self.n_stored, self._failure, self.unpacker, self._head, self._ahead = stop, 0, None, None, b"", b""
         # A pipe may stay silent for ever. Windows can only wait for sockets: closing the stream waits for the pipe there.
         is_file = isinstance(self.file, io.FileIO)
@@ -164,28 +164,28 @@ class Source(io.RawIOBase):
 
 
 def _opened(what):
-    """Return the file object, its name, its path or None, and whether to close it."""
+    """Return the file object, its name, and whether to close it."""
     if isinstance(what, (str, os.PathLike)) and os.fspath(what) != "-":
-        path = os.fspath(what)
-        return io.FileIO(path), os.path.basename(path), path, True
+        return io.FileIO(what), os.path.basename(what), True
     if isinstance(what, str):
         if sys.stdin is None:
             raise OSError("<stdin>: must be open to be read, got a closed one")
         with contextlib.suppress(OSError, AttributeError, ValueError):  # sys.stdin may be another object
-            return io.FileIO(sys.stdin.fileno(), closefd=False), "<stdin>", None, False
-        return sys.stdin.buffer, "<stdin>", None, False
+            return io.FileIO(sys.stdin.fileno(), closefd=False), "<stdin>", False
+        return sys.stdin.buffer, "<stdin>", False
     if isinstance(what, io.TextIOBase):
         raise TypeError("read: source must be a file opened in binary mode, got one in text mode. Open it with open(path, 'rb').")
     name = getattr(what, "name", None)
-    return what, os.path.basename(name) if isinstance(name, str) else "<stream>", None, False
+    return what, os.path.basename(name) if isinstance(name, str) else "<stream>", False
 
 
 class Files:
     """Open sources one after the other, the first at once."""
 
     def __init__(self, sources: list[Any], stop: threading.Event):
-        for path in sources:
-            size_of(path)  # fails now for a missing file, not hours later
+        for each in sources:
+            if isinstance(each, (str, os.PathLike)) and os.fspath(each) != "-":
+                os.stat(each)  # fails now for a missing file, not hours later
         self._stop, self._done, self._rest = stop, 0, list(sources)
         self.current = Source(self._rest.pop(0), stop)
 
@@ -204,10 +204,3 @@ class Files:
 
     def close(self) -> None:
         self.current.close()
-
-
-def size_of(what: Any) -> int | None:
-    """Return the size of a file in bytes; None if it is unknown."""
-    if isinstance(what, (str, os.PathLike)) and os.fspath(what) != "-":
-        return os.stat(what).st_size
-    return None

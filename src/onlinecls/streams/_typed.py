@@ -15,7 +15,6 @@ from .._input.validate import brief
 from ..text import without_views
 from ._blocks import BOM, FARTHEST, MalformedLineError, batches, skip_bom, wrong_label
 from ._parsers import CsvParser
-from ._sources import size_of
 
 try:
     import pyarrow as pa
@@ -340,7 +339,6 @@ def typed(options: Any, files: Files) -> Iterator[Any]:
                 given = dict(zip(batch.schema.names, batch.columns, strict=True))
                 yield from table.batches(source.name, given, np.arange(n + 1, n + len(batch) + 1))
                 n += len(batch)
-            source.n_stored = size_of(source.path) or source.n_stored
 
     names, found = open_next(files.current)
     table = Table(options, files.current.name, names)
@@ -348,11 +346,13 @@ def typed(options: Any, files: Files) -> Iterator[Any]:
 
 
 def _place_of(source: Source, what: str) -> Any:
-    place = source.path or source.file
-    if source.unpacker or not (source.path or getattr(place, "seekable", bool)()):
+    """Return the file, all of whose bytes count as read."""
+    file = source.file
+    if source.unpacker or not getattr(file, "seekable", bool)():
         came = "a compressed file. Unpack it first" if source.unpacker else "a pipe. Save it in a file first"
         raise ValueError(f"{source.name}: {what} is read in pieces from its end, got {came}.")
-    return place
+    source.n_stored = file.seek(0, 2)
+    return file
 
 
 def _open_parquet(source: Source, batch_rows: int) -> tuple[Any, Iterator[Any]]:
@@ -362,8 +362,7 @@ def _open_parquet(source: Source, batch_rows: int) -> tuple[Any, Iterator[Any]]:
 
 def _open_arrow(source: Source, batch_rows: int) -> tuple[Any, Iterator[Any]]:
     if source.peek(8).startswith(b"ARROW1"):
-        place = _place_of(source, "an Arrow file")
-        reader = pa.ipc.open_file(pa.OSFile(place) if isinstance(place, str) else place)
+        reader = pa.ipc.open_file(_place_of(source, "an Arrow file"))
         return reader.schema, map(reader.get_batch, range(reader.num_record_batches))
     reader = pa.ipc.open_stream(io.BufferedReader(source))
     return reader.schema, iter(reader)
