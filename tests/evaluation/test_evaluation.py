@@ -1,4 +1,4 @@
-"""Progressive validation against a slow loop that calls predict before every row, and plots of its curves."""
+"""Progressive validation against a slow loop that calls predict before every row; several learners; plots of the curves."""
 
 import copy
 import json
@@ -13,8 +13,9 @@ from matrices import continuous_problem, csr32
 from states import fingerprint
 
 import onlinecls
-from onlinecls import progressive_validation
+from onlinecls import compare, progressive_validation
 from onlinecls.measures import Measures
+from onlinecls.tables import TableVectorizer
 
 X, Y = continuous_problem(90, 6, seed=50, n_classes=4)
 RNG = np.random.default_rng(51)
@@ -151,7 +152,7 @@ class Twice(onlinecls.AROWRegressor):
 def test_a_class_that_extends_ones_of_this_library_is_asked_and_taught_by_its_own_methods():
     own, stock = (progressive_validation(make(), (X, Y % 2), classes=[0, 1]) for make in (Contrary, onlinecls.AROWClassifier))
     assert own.mistakes[-1] == 90 - stock.mistakes[-1] and own.by_row
-    found = onlinecls.compare([Contrary(), onlinecls.AROWClassifier(), onlinecls.AROWClassifier()], (X, Y % 2), classes=[0, 1])
+    found = compare([Contrary(), onlinecls.AROWClassifier(), onlinecls.AROWClassifier()], (X, Y % 2), classes=[0, 1])
     assert found.errors == {"contrary": own.progressive_error, **dict.fromkeys(
         ("arowclassifier-1", "arowclassifier-2"), stock.progressive_error)}
     in_pipeline = progressive_validation(onlinecls.make_stream_pipeline(Contrary()), (X, Y % 2), predictions=True)
@@ -271,6 +272,89 @@ def test_the_curve_of_a_regressor_equals_its_own_sums(estimator):
     assert result.progressive_error == result.error[-1] and (result.mse >= result.error**2 - 1e-9).all()
 
 
+# --- several learners ----------------------------------------------------------------------------------------------------------
+
+
+def learners():
+    pipeline = onlinecls.make_stream_pipeline(onlinecls.AROWClassifier(r=1.0))
+    return {"perceptron": onlinecls.Perceptron(), "arow": onlinecls.AROWClassifier(r=10.0), "pipeline": pipeline}
+
+
+@pytest.mark.parametrize("form", [np.asarray, csr32])
+def test_errors_are_those_of_each_learner_alone_whatever_the_batches(form):
+    """Learners of this library predict by row, with any batches; scikit-learn's by parts that double up to `every`."""
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    every = lambda: {**learners(), "sgd": linear_model.SGDClassifier(shuffle=False, random_state=0)}  # noqa: E731
+    labels, weights = np.append([0, 0], NOISY[2:]), np.append([0.0, 1.0], WEIGHTS[2:])  # (the first row is not counted)
+    stream = form(X.astype(np.float32)), labels, weights
+    parts = [tuple(column[at] for column in stream) for at in np.split(np.arange(90), (1, 2, 50))]
+    found, again = (compare(every(), each, classes=range(4), every=25) for each in (stream, parts))
+    for name, learner in every().items():
+        alone = progressive_validation(learner, stream, classes=range(4), every=25)
+        curve = found.curves[name][0]
+        assert curve.mistakes.tolist() == alone.mistakes.tolist() and found.errors[name] == alone.progressive_error
+        assert curve.by_row == (name != "sgd") and (name == "sgd" or found.errors[name] == again.errors[name])
+    assert found.names == sorted(found.errors, key=found.errors.get) and found.best == found.names[0]
+    assert curve.examples.tolist() == [np.count_nonzero(weights[:n]) for n in (25, 50, 75, 90)]
+
+
+def test_orders_give_the_mean_and_the_spread_of_shuffled_streams():
+    given, generator = learners(), np.random.RandomState(5)
+    found = compare(given, (X, NOISY, WEIGHTS), classes=range(4), orders=3, random_state=5, every=20)
+    shuffled = [(X[at], NOISY[at], WEIGHTS[at]) for at in (generator.permutation(90) for _ in range(3))]
+    alone = [compare(learners(), rows, classes=range(4), every=20) for rows in shuffled]
+    for name in given:
+        errors = [each.errors[name] for each in alone]
+        assert (found.errors[name], found.spread[name]) == pytest.approx((np.mean(errors), np.std(errors, ddof=1)))
+        curves = [each.curves[name][0].mistakes.tolist() for each in alone]
+        assert [curve.mistakes.tolist() for curve in found.curves[name]] == curves
+    assert not any(learner.__sklearn_is_fitted__() for learner in given.values())
+    assert np.isnan(alone[0].spread[found.best])
+
+
+def test_rows_of_any_table_are_put_in_the_same_orders():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"size": X[:, 0], "kind": np.where(X[:, 1] > 0, "a", "b")}, index=np.arange(90)[::-1])
+    tables = [frame, frame.to_dict("list"), frame.to_dict("records")]
+    tables += [pytest.importorskip("polars").from_pandas(frame), pytest.importorskip("pyarrow").table(tables[1])]
+    make = lambda learner: onlinecls.make_stream_pipeline(TableVectorizer(), learner)  # noqa: E731
+    labels = pandas.Series(Y, index=frame.index)
+    found = [compare([make(onlinecls.AROWClassifier()), make(onlinecls.Perceptron())], (table, labels), orders=2).errors
+             for table in tables]
+    assert found == [found[0]] * len(tables)
+
+
+@pytest.mark.parametrize(("arguments", "error", "words"), [
+    ({"learners": {}}, ValueError, "learners must be a list of classifiers, or a dict of them by their names"),
+    ({"learners": {"a": onlinecls.AROWRegressor()}}, TypeError, "must be a classifier, got AROWRegressor"),
+    ({"learners": [learners()["arow"]] * 2}, ValueError, "must be different objects, got one twice among"),
+    ({"learners": {"a": onlinecls.Perceptron}}, TypeError, "must be an object, got the class Perceptron"),
+    ({"learners": {"b": object()}}, TypeError, "got object without partial_fit"),
+    ({"orders": 0}, ValueError, "orders must be None or an integer >= 1"),
+    ({"orders": 2, "stream": [(np.ones((1, 2)), [1])]}, ValueError, r"stream must be one \(X, y\) .* got list"),
+    ({"orders": 2, "stream": (np.ones((2, 2)), [1])}, ValueError, "X and y must have the same number of rows"),
+    ({"every": 0}, ValueError, "every must be an integer >= 1"),
+    ({"stream": (np.ones((1, 2)), [1], [0.0])}, ValueError, "stream must have a row of weight > 0"),
+])
+def test_what_cannot_be_compared_is_refused(arguments, error, words):
+    with pytest.raises(error, match=words):
+        compare(**{"learners": learners(), "stream": (X, Y), **arguments})
+
+
+def test_a_frame_is_validated_as_by_a_loop_over_its_parts():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({
+        "size": X[:, 0].astype(np.float32), "kind": pandas.Categorical(np.where(X[:, 1] > 0, "a", "b")), "large": X[:, 2] > 0,
+        "day": pandas.date_range("2024-01-01 05:00", periods=90, freq="7h", tz="Europe/Oslo"), "format": np.arange(90),
+        "count": pandas.array([None if k % 5 == 0 else k for k in range(90)], dtype="Int64"),
+    })
+    slow, fast = (onlinecls.make_stream_pipeline(TableVectorizer(), onlinecls.AROWClassifier()) for _ in range(2))
+    for at in range(90):
+        slow.partial_fit(frame[at : at + 1], Y[at : at + 1])
+    progressive_validation(fast, (frame, Y))
+    np.testing.assert_array_equal(fast.coef_, slow.coef_)
+
+
 # --- the picture ---------------------------------------------------------------------------------------------------------------
 
 
@@ -287,10 +371,7 @@ def display():
 
 
 def test_plotted_lines_equal_the_curves(display):
-    results = {
-        name: progressive_validation(learner, (X, NOISY, WEIGHTS), Y, every=10)
-        for name, learner in (("Perceptron", onlinecls.Perceptron()), ("AROW", onlinecls.AROWClassifier()))
-    }
+    results = {name: progressive_validation(each, (X, NOISY, WEIGHTS), Y, every=10) for name, each in learners().items()}
     shown = display.from_results(results)
     errors = {name: 100 * result.error for name, result in results.items()}
     assert list(shown.lines_) == sorted(errors, key=lambda name: errors[name][-1])
@@ -305,24 +386,17 @@ def test_plotted_lines_equal_the_curves(display):
 
 
 def test_orders_are_drawn_as_their_mean_in_a_band_of_their_spread(display):
-    learners = {"Perceptron": onlinecls.Perceptron(), "AROW": onlinecls.AROWClassifier()}
-    shown = display.from_estimators(learners, (X, NOISY, WEIGHTS), Y, every=10, orders=3, random_state=7)
-    generator = np.random.RandomState(7)
-    orders = [generator.permutation(90) for _ in range(3)]
-    for name, learner in learners.items():
-        streams = [((X[at], NOISY[at], WEIGHTS[at]), Y[at]) for at in orders]
-        curves = [progressive_validation(copy.deepcopy(learner), *each, every=10) for each in streams]
-        rows = curves[0].examples
-        errors = 100 * np.array([np.interp(rows, each.examples, each.error) for each in curves])
-        assert shown.lines_[name].get_xdata().tolist() == rows.tolist()
-        np.testing.assert_allclose(shown.lines_[name].get_ydata(), errors.mean(axis=0))
-        spread = errors.std(axis=0, ddof=1)
-        assert shown.lines_[name].get_label() == f"{name}  {errors.mean(axis=0)[-1]:.3g} ± {spread[-1]:.2g} %"
+    arguments = {"stream": (X, NOISY, WEIGHTS), "y_clean": Y, "every": 10, "orders": 3, "random_state": 7}
+    found = compare(learners(), **arguments)
+    shown = display.from_estimators(learners(), **arguments)
+    for name, curves in found.curves.items():
+        errors = 100 * np.array([np.interp(curves[0].examples, each.examples, each.error) for each in curves])
+        mean, spread = errors.mean(axis=0), errors.std(axis=0, ddof=1)
+        assert shown.lines_[name].get_xdata().tolist() == curves[0].examples.tolist()
+        np.testing.assert_allclose(shown.lines_[name].get_ydata(), mean)
+        assert shown.lines_[name].get_label() == f"{name}  {100 * found.errors[name]:.3g} ± {100 * found.spread[name]:.2g} %"
         band = shown.ax_.collections[list(shown.lines_).index(name)].get_paths()[0].vertices[:, 1]
-        assert (band.min(), band.max()) == pytest.approx(
-            ((errors.mean(axis=0) - spread).min(), (errors.mean(axis=0) + spread).max()))
-    found = onlinecls.compare(learners, (X, Y), orders=3)
-    assert display.from_results(found.curves).lines_["AROW"].get_ydata()[-1] == pytest.approx(100 * found.errors["AROW"])
+        assert (band.min(), band.max()) == pytest.approx(((mean - spread).min(), (mean + spread).max()))
 
 
 def test_a_display_draws_on_the_given_axes(display):
