@@ -144,6 +144,26 @@ def test_forged_matrices_are_refused_or_learnt_as_the_table_that_they_say():
     assert 250 < learned < 900, learned
 
 
+def test_what_a_type_of_rows_cannot_hold_is_refused_with_its_place():
+    """Numbers that are none and numbers beyond float32, without a warning of NumPy's; an indptr that is too long or too short."""
+    for kind in (np.array, sparse.csr_matrix):
+        for value, dtype in itertools.product((np.nan, -np.inf, 1e300), (np.float32, np.float64)):
+            table = np.eye(6, 5, dtype=np.float64)
+            table[1, 2] = value
+            learner = onlinecls.Perceptron(dtype=dtype)
+            if value == 1e300 and dtype is np.float64:
+                learner.partial_fit(kind(table), [0, 1] * 3)
+                continue
+            required = r"fit float32, got 1e\+300 at row 1, column 2" if value == 1e300 else ""
+            with pytest.raises(ValueError, match=f"^Perceptron: X must .*{required}|^Perceptron: Input X contains"):
+                learner.partial_fit(kind(table), [0, 1] * 3)
+    for change in (lambda indptr: indptr[:-1], lambda indptr: np.append(indptr, indptr[-1])):
+        X = sparse.csr_matrix(np.eye(6, 5))
+        X.indptr = change(X.indptr)
+        with pytest.raises(ValueError, match=r"^Perceptron: X"):
+            onlinecls.Perceptron().partial_fit(X, [0, 1] * 3)
+
+
 def test_a_stream_is_checked_before_it_is_cut():
     """progressive_validation itself follows the indptr of a matrix that it cuts."""
     X, y = sparse.random(30, 5, 0.5, format="csr", random_state=0), [0, 1] * 15
