@@ -163,7 +163,7 @@ cdef int visit_rows(SimplexModel self, const floating[::1] data, const index_t[:
         w = weights_of(groups, k, shown.shape[0], NULL, &p)
         with nogil:
             if is_centre:
-                return read_ball(&ball, b, context, shown, data, indices, &p)
+                return read_ball(&ball, True, b, context, shown, data, indices, &p)
             for i in range(b.n):
                 row = row_at(b, i)
                 context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * k)
@@ -177,7 +177,7 @@ cdef int visit_rows(SimplexModel self, const floating[::1] data, const index_t[:
         start_unknown(state, &w, &p)
     if is_centre:
         with nogil:
-            return learn_ball(&ball, b, context, state, data, indices, &p)
+            return learn_ball(&ball, True, b, context, state, data, indices, &p)
     for i in range(b.n_rows):
         longest = max(longest, b.indptr[i + 1] - b.indptr[i])
     w.row.capacity = round_up(longest + 1)      # (of whole registers, with the constant feature)

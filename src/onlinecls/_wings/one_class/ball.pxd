@@ -1,4 +1,5 @@
-"""A ball of radius epsilon around the rows: the loop of the one-class learners (the uniclass), and the steps of both kinds of centre.
+"""A ball of radius epsilon around the rows: the loop of the one-class learners (the uniclass), and the steps of both kinds of
+centre.
 
 Passive-aggressive (PA 2): w = a u moves towards a row by a share b of the way,
 
@@ -24,49 +25,50 @@ ctypedef struct Centre:
 
 
 ctypedef struct Ball:
-    Centre* centre          # NULL: the centre is on a simplex
-    Simplex* simplex
+    Centre* centre
+    Simplex* simplex        # of the other kind
     double* way             # room for z - w, on a simplex
     double q                # ||x||² of the row at hand
 
 
-cdef inline double distance(Ball* ball, const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
-                            double inverse, double* size, const Params* p) noexcept nogil:
+cdef inline double distance(Ball* ball, bint on_simplex, const floating[::1] state, const floating[::1] data,
+                            const index_t[::1] indices, Row row, double inverse, double* size, const Params* p) noexcept nogil:
     """Return ||z - w||: exactly epsilon within rounding of the surface, where updates leave rows. inverse : 1/s.
 
-    It is the root of a difference of numbers as large as `size`, off by up to 16 of the dtype's spacings of these.
+    It is the root of a difference of numbers as large as `size`, off by up to 16 of the dtype's spacings of these. on_simplex : the
+    kind of centre, a constant in each module.
     """
     cdef Sums sums
-    cdef double square, scale, squares
-    if ball.centre != NULL:
-        sums = scan(ADDITIVE, state, data, indices, row, p)
-        scale, squares = ball.centre.scale, ball.centre.squares.high
-    else:
-        sums.q = scan_sums(state, 2, 1, data, indices, row, 0.0, &sums.score).q
+    cdef double square, scale, squares, product = 0.0
+    if on_simplex:
         scale, squares = p.norm_bound / normaliser(ball.simplex.group), ball.simplex.group.squares
-    ball.q = sums.q
-    size[0] = sums.q * (inverse * inverse) + scale * scale * squares
-    square = larger(size[0] - 2.0 * scale * (sums.score * inverse), <double>0.0)
+        ball.q = scan_sums(state, 2, 1, data, indices, row, 0.0, &product).q
+    else:
+        scale, squares = ball.centre.scale, ball.centre.squares.high
+        sums = scan(ADDITIVE, state, data, indices, row, p)
+        ball.q, product = sums.q, sums.score
+    size[0] = ball.q * (inverse * inverse) + scale * scale * squares
+    square = larger(size[0] - 2.0 * scale * (product * inverse), <double>0.0)
     return p.epsilon if fabs(square - p.epsilon * p.epsilon) <= 16.0 * p.spacing * size[0] else sqrt(square)
 
 
-cdef inline int learn_ball(Ball* ball, const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
-                           const index_t[::1] indices, const Params* p) except -1 nogil:
+cdef inline int learn_ball(Ball* ball, bint on_simplex, const Batch* b, PassContext* context, floating[::1] state,
+                           const floating[::1] data, const index_t[::1] indices, const Params* p) except -1 nogil:
     """Learn the centre of a ball around the rows."""
     cdef double way, size = 0.0, unused = 0.0
     cdef bint first, wrong
     cdef Round r
     cdef Stats s
     while next_round(&r, b, context):
-        way = distance(ball, state, data, indices, r.row, context.inverse, &size, p)
+        way = distance(ball, on_simplex, state, data, indices, r.row, context.inverse, &size, p)
         wrong = way > p.epsilon
         if measure(data, &r, context, &unused):
-            way = distance(ball, state, data, indices, r.row, context.inverse, &size, p)
+            way = distance(ball, on_simplex, state, data, indices, r.row, context.inverse, &size, p)
         s.weight, s.margin, s.q, s.v = r.weight, p.epsilon - way, 1.0, 0.0      # z = (x - w) / ||x - w||
         if not (isfinite(size) and isfinite(s.margin)):
             context.counters.skipped += 1.0
             continue
-        first = ball.centre != NULL and ball.centre.scale == 0.0
+        first = not on_simplex and ball.centre.scale == 0.0
         if not first:
             context.counters.mistakes += wrong
             if s.margin >= 0.0:
@@ -74,7 +76,7 @@ cdef inline int learn_ball(Ball* ball, const Batch* b, PassContext* context, flo
             add_loss(s.weight * (p.margin - s.margin), context)
             if -s.margin <= p.slack:
                 continue
-        if ball.centre == NULL:
+        if on_simplex:
             after_step(&r, step_on_simplex(ball, &r, &s, context, state, data, indices, p), context)
         else:
             # (A hard constraint: a row's weight cannot enlarge the step.)
@@ -83,8 +85,8 @@ cdef inline int learn_ball(Ball* ball, const Batch* b, PassContext* context, flo
     return 0
 
 
-cdef inline int read_ball(Ball* ball, const Batch* b, PassContext* context, const floating[::1] state, const floating[::1] data,
-                          const index_t[::1] indices, const Params* p) except -1 nogil:
+cdef inline int read_ball(Ball* ball, bint on_simplex, const Batch* b, PassContext* context, const floating[::1] state,
+                          const floating[::1] data, const index_t[::1] indices, const Params* p) except -1 nogil:
     """Compute found[i] = ||x_i - w||."""
     cdef Py_ssize_t i
     cdef double size = 0.0
@@ -92,7 +94,7 @@ cdef inline int read_ball(Ball* ball, const Batch* b, PassContext* context, cons
     for i in range(b.n):
         row = row_at(b, i)
         context.budget = check_signals(context.budget, row.hi - row.lo + 8)
-        context.found[i] = distance(ball, state, data, indices, row, context.inverse, &size, p)
+        context.found[i] = distance(ball, on_simplex, state, data, indices, row, context.inverse, &size, p)
     return 0
 
 

@@ -26,10 +26,10 @@ cdef int visit_rows(CentreModel self, const floating[::1] data, const index_t[::
     cdef Ball ball = Ball(<Centre*>&groups[0, 0], NULL, NULL, 0.0)
     if context.task == DECISION:
         with nogil:
-            return read_ball(&ball, b, context, shown, data, indices, &self.p)
+            return read_ball(&ball, False, b, context, shown, data, indices, &self.p)
     state = self.values
     with nogil:
-        return learn_ball(&ball, b, context, state, data, indices, &self.p)
+        return learn_ball(&ball, False, b, context, state, data, indices, &self.p)
 
 
 include "../../_compiled/visit.pxi"
