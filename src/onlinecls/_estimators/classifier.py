@@ -177,7 +177,7 @@ class OnlineClassifier(WithWeights):
                     if not len(known):
                         predictions[live.argmax()] = NO_CLASS
                 continue
-            codes, _ = validate.encode(who, y[start:stop], classes)
+            codes, _ = validate.encode(who, y[start:stop], classes, is_open=True)  # (rows of weight 0 may have others)
             these = class_weights[np.isin(named, classes)] if len(class_weights) else class_weights
             predicted = predictions[start:stop]
             batch = Batch(rows.part(start, stop), codes, weights[start:stop], these, predictions=predicted)
