@@ -17,7 +17,6 @@ from ._parsers import BEHIND, BLANK
 if TYPE_CHECKING:
     from typing import Any
 
-BOM = b"\xef\xbb\xbf"
 _LARGE = 1 << 18  # bytes of a block that two threads read
 _KEPT = 5  # reasons
 FARTHEST = 1e150  # numbers of a table are within this
@@ -58,7 +57,7 @@ class Counts:
             raise error
         self.n_skipped += 1
         self.reasons.append(str(error))
-        self.leave_out(n_before)
+        self.gaps.append(self.n_rows + n_before)
 
     def refuse_rows(self, errors: dict[int, MalformedLineError]) -> None:
         """Count the errors of rows that were in the current batch, by their place in it."""
@@ -67,10 +66,6 @@ class Counts:
         self.reasons += map(str, errors.values())
         moved = [gap - int(np.searchsorted(rows, gap - self.n_rows)) for gap in self.gaps]
         self.gaps = sorted([*moved, *(self.n_rows + rows - np.arange(len(rows))).tolist()])
-
-    def leave_out(self, n_before: int) -> None:
-        """Note a line without a row, after n_before rows of the current batch."""
-        self.gaps.append(self.n_rows + n_before)
 
     def progress(self, bytes_read: int) -> dict[str, Any]:
         """Return the attributes of a stream behind the batches returned so far."""
@@ -130,7 +125,7 @@ def batches(files, options, parser, helper=None):
         while start < stop:
             start, fault = begun.pop() if begun else parser.feed(block, start, stop)
             if fault == BLANK:
-                counts.leave_out(parser.n_rows)
+                counts.gaps.append(counts.n_rows + parser.n_rows)
             elif fault:
                 column, problem, rest_of_line = fault
                 if column is not None:
@@ -163,9 +158,9 @@ def batches(files, options, parser, helper=None):
 
     try:
         for source in files:
-            name = source.name
-            skip_bom(source)
-            parser.begin(source)
+            name, parser.line_number = source.name, 0
+            if parser.by_file:
+                parser.begin(source)
             for block, start, stop in blocks(source, parser, options):
                 if block is not None:
                     yield from read_halves(block, start, stop)
@@ -230,13 +225,3 @@ def blocks(source, parser, options):
             held, too_long = 0, True
     if failure:
         raise failure
-
-
-def skip_bom(source) -> None:
-    start = source.peek(3)
-    if start.startswith(BOM):
-        source.drop(len(BOM))
-    elif start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ValueError(
-            f"{source.name}: expected UTF-8, got a file that begins like UTF-16. Convert it first: iconv -f UTF-16 -t UTF-8."
-        )

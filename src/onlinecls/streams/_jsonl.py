@@ -15,7 +15,7 @@ from ._parsers import BLANK
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ._sources import Files, Source
+    from ._sources import Files
 
 _BATCH_BYTES = 1 << 22  # of lines in a batch
 
@@ -55,7 +55,7 @@ class _WrongError(ValueError):
 class _Json:
     """A parser of JSON lines, with the methods of `_lines.LineParser`. text : the key of texts; None for tables."""
 
-    waits, by_file, unread = False, False, 0
+    waits, by_file, unread, line_number = False, False, 0, 0
 
     def __init__(self, options: Any, text: str | None):
         self.options, self.text, self.label = options, text, options.label or "label"
@@ -66,9 +66,6 @@ class _Json:
     def _clear(self) -> None:
         self.n_bytes = 0
         self.rows, self.labels, self.weights = [], [], []  # type: tuple[list[Any], list[Any], list[float]]
-
-    def begin(self, source: Source) -> None:
-        self.line_number = 0
 
     @property
     def n_rows(self) -> int:

@@ -213,7 +213,7 @@ cdef class LineParser:
     cdef Py_ssize_t batch_rows, batch_nnz
     cdef readonly Py_ssize_t n_rows, nnz    # of the batch
     cdef public Py_ssize_t line_number      # of the line that was read last
-    cdef public bint waits, by_file         # True: more rows are awaited while a pipe is silent; a batch ends with its file
+    cdef public bint waits, by_file         # True: more rows are awaited while a pipe is silent; a file begins with names
     cdef public Py_ssize_t final, alone     # rows that begin before these places do not go on behind the block, behind the line
     cdef public Py_ssize_t unread           # bytes at the end of the block, of a row that goes on behind it
     cdef const unsigned char* block
@@ -231,10 +231,6 @@ cdef class LineParser:
 
     def __dealloc__(self):
         free(self.points)
-
-    def begin(self, source):
-        """Begin a file: count lines from 0 again."""
-        self.line_number = 0
 
     def feed(self, const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop):
         """Read the whole lines of text[start:stop], while the batch is not full, or until one is malformed; BEHIND bytes follow.

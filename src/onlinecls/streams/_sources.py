@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+BOM = b"\xef\xbb\xbf"
 HEAD = 1 << 16  # bytes that are examined before the first line is read
 _LONGEST = 1 << 24  # bytes of a first line that is examined
 _RAW = 1 << 17  # bytes read from the disk at a time
@@ -58,10 +59,15 @@ class Source(io.RawIOBase):
             if modules:
                 self._head, self._ahead = b"", self._head
                 self._unpack(modules)
+            self._plain = is_file and not self._waits and not modules
+            start = self.peek(3)
+            if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+                raise ValueError(f"{self.name}: expected UTF-8, got a file that begins like UTF-16. Convert it first: "
+                                 "iconv -f UTF-16 -t UTF-8.")
+            self._head = start.removeprefix(BOM)
         except BaseException:
             self.close()
             raise
-        self._plain = is_file and not self._waits and not modules
 
     def _unpack(self, modules: tuple[str, ...]) -> None:
         """Open the file's decompressor."""
@@ -119,7 +125,7 @@ class Source(io.RawIOBase):
         while len(head) >= n and n < _LONGEST and b"\n" not in head:
             n *= 4
             head = self.peek(n)
-        lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+        lines = head.split(b"\n")
         cut = len(head) >= HEAD or self._failure or self._is_quiet(0.0)
         return lines[:-1] if cut and len(lines) > 1 else lines
 

@@ -13,8 +13,9 @@ import numpy as np
 from .._input import escaped
 from .._input.validate import brief
 from ..text import without_views
-from ._blocks import BOM, FARTHEST, MalformedLineError, batches, skip_bom, wrong_label
+from ._blocks import FARTHEST, MalformedLineError, batches, wrong_label
 from ._parsers import CsvParser
+from ._sources import BOM
 
 try:
     import pyarrow as pa
@@ -268,7 +269,6 @@ class _Csv(CsvParser):
 
         (Excel writes the delimiter in a line before the names: sep=;)
         """
-        skip_bom(source)
         lines = source.peek_lines()
         n = int(lines[0].startswith(b"sep=") and len(lines[0].removesuffix(b"\r")) == 5)
         first = lines[n] if n < len(lines) else b""
