@@ -1,7 +1,9 @@
 """HashingVectorizer against scikit-learn's, bit for bit; FeatureNames against a dictionary."""
 
 import collections
+import contextlib
 import io
+import itertools
 import pickle
 import re
 import warnings
@@ -184,6 +186,19 @@ BROKEN = [
 @pytest.mark.parametrize("decode_error", ["ignore", "replace"])
 def test_bytes_that_are_not_utf8_are_decoded_as_by_scikit_learn(decode_error, analyzer):
     same(BROKEN, decode_error=decode_error, analyzer=analyzer)
+
+
+def test_lone_surrogates_in_ngrams_are_refused_as_by_scikit_learn():
+    for text in ("ab\ud800cd ef", "\udfff", "É\ud83d Σ\ud83dΣ", "\ud800  \t ", "İ\udfff", "x \ud83d"):
+        for analyzer, low in itertools.product(("word", "char", "char_wb"), range(1, 5)):
+            params, refused = {"analyzer": analyzer, "ngram_range": (low, low + 1)}, contextlib.nullcontext()
+            try:
+                Peer(**params).transform(["before", text])
+            except UnicodeEncodeError:
+                refused = pytest.raises(UnicodeEncodeError)
+            with refused:
+                found = HashingVectorizer(**params).transform(["before", text])
+                assert_same(found, Peer(**params).transform(["before", text]))
 
 
 @pytest.mark.parametrize(("make", "error", "message"), [
