@@ -126,16 +126,6 @@ def test_more_than_loops_can_count_is_refused(tmp_path):
     refused(message, lambda: LEARNER().partial_fit(many, Y))
 
 
-def test_fit_ignores_csr_entries_after_the_last_row():
-    """The last number of indptr may be less than the length of indices."""
-    rows, y = np.repeat(X, 5, axis=0), np.repeat(Y, 5)
-    slack = sparse.csr_matrix(rows)
-    slack.indices, slack.data = np.append(slack.indices, 1), np.append(slack.data, 7.0)
-    for others in ({}, {"early_stopping": True}):
-        learner = onlinecls.AROWClassifier(random_state=0, **others).fit(slack, y)
-        assert fingerprint(learner) == fingerprint(onlinecls.AROWClassifier(random_state=0, **others).fit(rows, y))
-
-
 def test_missing_values_of_pandas_are_called_missing():
     pandas = pytest.importorskip("pandas")
     message = "Perceptron: X must be finite, got the missing value <NA> at row 1, column 1. Drop the row, or fill in the value."
