@@ -10,6 +10,7 @@ from internals import again, state_of
 from looping import each_estimator, within
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import MODELS, Calibrated, Softmax, learn_stream, of_classes, rows
+from states import is_finite
 
 import onlinecls
 
@@ -159,6 +160,17 @@ def test_the_log_loss_gives_probabilities_without_calibration(cls, multi_class):
 
 
 # --- numbers of any size -------------------------------------------------------------------------------------------------------
+
+
+def test_scores_and_weights_of_any_size_leave_finite_probabilities():
+    """Scores up to the ends of double's range, and jumps between them."""
+    rng = np.random.default_rng(0)
+    for eta0, weight in product([1e-300, 1e-160, 1e-5, 1e80, 1e149, 1e160], [1e-320, 1e-9, 1e20, 1e305]):
+        for y, scale in ((TWO, 1.0), (FOUR, 10.0 ** rng.integers(-8, 8, (120, 1)))):
+            learner = onlinecls.Perceptron(eta0=eta0, probability=True, intercept_scaling=1.0)
+            learner.partial_fit(X * scale, y, sample_weight=np.where(rng.random(120) < 0.5, weight, 1.0))
+            assert is_finite(learner) and np.isfinite(learner.predict_log_proba(X * scale)).all()
+            assert_allclose(learner.predict_proba(X * scale).sum(axis=1), 1.0)
 
 
 def test_calibration_of_any_numbers_stays_finite():
