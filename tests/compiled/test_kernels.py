@@ -1,10 +1,13 @@
 """The kernels against the slow twin: every algorithm x task x dtype. (All storages give the same bits: contracts.py.)"""
 
 import numpy as np
+import pytest
 from algorithms import ALL, ONE_EACH, ONE_OF_EACH_LOOP
 from looping import each_estimator, within
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
+
+import onlinecls
 
 # float32 models differ from the float64 twin by rounding: 2e-4 of the largest weight over a few hundred rows.
 TOLERANCE = {"float64": 1e-10, "float32": 2e-4}
@@ -121,3 +124,16 @@ def test_labels_join_as_they_appear(case, multi_class, dtype):
     assert learner.classes_.tolist() == twin.classes
     assert_same_model(case, learner, twin.W, twin.Sigma, dtype)
     assert (learner.t_, learner.n_mistakes_) == (twin.t, twin.n_mistakes)
+
+
+@pytest.mark.parametrize("cls", [
+    onlinecls.Perceptron, onlinecls.PassiveAggressiveClassifier, onlinecls.AROWClassifier, onlinecls.NAROWClassifier])
+def test_balanced_weights_of_two_classes_are_those_of_dense_rows_in_sparse_ones(cls):
+    """Passes over sparse rows of weight 1 have loops of their own, which must leave these to the others."""
+    X, y = continuous_problem(120, 6, seed=3)
+    y = (y == 1) & (np.arange(120) % 3 == 0)
+    for classes in (None, [False, True]):
+        models = [cls(class_weight="balanced").partial_fit(rows[:40], y[:40], classes=classes).partial_fit(rows[40:], y[40:])
+                  for rows in (X, csr32(X))]
+        assert (models[0].coef_ == models[1].coef_).all()
+        assert (models[0].coef_ != cls().partial_fit(X, y, classes=classes).coef_).any()

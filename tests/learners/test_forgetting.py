@@ -20,19 +20,6 @@ def flipping(n, at, d=20, seed=0):
     return X, (np.where(np.arange(n) < at, 1.0, -1.0) * (X @ rng.normal(size=d)) > 0).astype(int)
 
 
-@pytest.mark.parametrize("covariance", ["diagonal", "full"])
-@pytest.mark.parametrize("cls", [AROWClassifier, SCWClassifier])
-def test_forgetting_learns_again_after_labels_have_flipped(cls, covariance):
-    X, y = flipping(9_000, 5_000)
-    errors = {}
-    rate = 3e-3 if (cls, covariance) == (AROWClassifier, "full") else 3e-2
-    for forgetting in (0.0, rate):
-        learner = cls(covariance=covariance, forgetting=forgetting).partial_fit(X[:7_000], y[:7_000])
-        before = learner.n_mistakes_
-        errors[forgetting] = (learner.partial_fit(X[7_000:], y[7_000:]).n_mistakes_ - before) / 2_000
-    assert errors[rate] < min(0.06, errors[0.0])
-
-
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("covariance", ["diagonal", "full"])
 def test_variances_grow_up_to_the_first_one(covariance, dtype):

@@ -10,6 +10,7 @@ from reference import MODELS, Dual, features, run_multiclass, run_stream
 from scipy.sparse import csr_matrix, issparse
 from states import fingerprint
 
+import onlinecls
 from onlinecls import KernelOnlineClassifier, KernelOnlineRegressor
 
 # estimator's parameters, the twin's name and parameters
@@ -276,3 +277,17 @@ def test_a_step_that_lacks_digits_is_left_out():
         learner = KernelOnlineClassifier("perceptron", gamma=1.0, multi_class="ovr")
         learner.partial_fit([[1.0], [-1.0]], [0, 1], classes=classes, sample_weight=[1.0, 1e-310])
         assert (learner.n_skipped_, learner.n_updates_) == (1, n_updates)
+
+
+@pytest.mark.parametrize("class_weight", [{-1: 0.5, 1: 7.0}, "balanced"], ids=str)
+def test_kernel_learners_weigh_classes_as_linear_ones(class_weight):
+    X, y = rows_without_ties(200)
+    options = {"fit_intercept": False, "class_weight": class_weight}
+    for linear, kernel in (
+        (onlinecls.PassiveAggressiveClassifier(0.3, **options), {"algorithm": "pa", "C": 0.3}),
+        (onlinecls.PassiveAggressiveClassifier(0.3, loss="squared_hinge", **options),
+         {"algorithm": "pa", "C": 0.3, "loss": "squared_hinge"}),
+        (onlinecls.Perceptron(True, eta0=0.7, **options), {"algorithm": "perceptron", "aggressive": True, "eta0": 0.7}),
+        (onlinecls.AROWClassifier(r=0.8, covariance="full", scale=1.0, **options), {"algorithm": "arow", "r": 0.8})):
+        other = KernelOnlineClassifier(kernel="linear", **kernel, **options).partial_fit(X, y)
+        close(other.coef_, linear.partial_fit(X, y).coef_, 1e-9)

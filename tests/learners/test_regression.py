@@ -55,16 +55,6 @@ def test_a_residual_of_zero_moves_no_weight_but_narrows_variances():
     assert (learner.n_updates_, learner.t_, learner.progressive_mse_) == (2, 2, 0.0)
 
 
-def test_fit_stops_by_the_loss_or_by_the_held_out_rows(capsys):
-    X, y = problem(300, 9, seed=18)
-    learner = AROWRegressor(max_iter=500, random_state=0).fit(X, y)
-    assert 5 < learner.n_iter_ < 500
-    learner = AROWRegressor(max_iter=500, random_state=0, early_stopping=True, validation_fraction=0.2, verbose=1).fit(X, y)
-    assert 5 < learner.n_iter_ < 500 and learner.t_ == 240 * learner.n_iter_
-    last = float(capsys.readouterr().out.splitlines()[-1].split("validation score=")[1])
-    assert 0.9 < last <= 1.0
-
-
 def test_an_average_has_as_many_rounds_at_0_as_at_the_given_weights():
     X, y = problem(30, 5, seed=19)
     learner = PassiveAggressiveRegressor(max_iter=1, epsilon=1e6, average=True, warm_start=True).fit(X, y)
