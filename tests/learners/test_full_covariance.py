@@ -273,6 +273,22 @@ def test_a_covariance_that_does_not_fit_is_refused_before_it_is_made(monkeypatch
     assert onlinecls.AROWClassifier().partial_fit(X, [0, 1, 1]).t_ == 3  # diagonal: no question
 
 
+@both_dtypes
+@each_estimator(case=[*CASES, REGRESSOR])
+def test_hostile_rows_make_nothing_that_is_not_finite(case, dtype):
+    rng, largest = np.random.default_rng(0), {"float32": 38, "float64": 307}[dtype]
+    exponents = [-45, -40, -20, 0, 10, largest // 4, largest // 2 - 1, largest // 2, largest // 2 + 1, largest - 10, largest]
+    for variance, n_classes, depth in product((None, 0.9), (2, 3), (64, 1)):
+        with np.errstate(over="ignore", under="ignore"):
+            scale = 10.0 ** rng.choice(exponents, (240, 1)) * rng.choice([1.0, 1.0, 1e-5], (240, 12))
+            X = np.clip(rng.standard_normal((240, 12)) * scale, -(10.0**largest), 10.0**largest).astype(dtype)
+        wide = {"initial_variance": 10.0 ** int(variance * largest)} if variance and "initial_variance" in case.params else {}
+        learner, y = full(Case(case.name, {**case.params, **wide}), depth), rng.integers(0, n_classes, 240)
+        for start in range(0, 240, 60):
+            learner.partial_fit(X[start : start + 60], y[start : start + 60])
+            assert is_finite(learner) and np.isfinite(model(learner)[1]).all()
+
+
 def test_matrices_of_up_to_512_rows_have_the_bits_of_one_thread():
     threadpoolctl = pytest.importorskip("threadpoolctl")
     X, y = continuous_problem(200, 300, seed=61)
