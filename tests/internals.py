@@ -119,7 +119,7 @@ def averages(geometry):
 
 
 def kernels():
-    """Return where estimators find the functions that learn: (a table or a class, its key or attribute)."""
+    """Return where estimators find the functions that learn: (class, name)."""
     return [(State, "learn")]
 
 

@@ -14,12 +14,11 @@ FIRST = 16  # rows that determine the units
 
 @contextmanager
 def wrapped(places, around):
-    """Call each kernel at these places, (table or class, key), through `around(kernel, *arguments)`."""
+    """Call each kernel at these places, (class, name), through `around(kernel, *arguments)`."""
     with pytest.MonkeyPatch.context() as patch:
-        for holder, key in places:
-            kernel = holder[key] if isinstance(holder, dict) else getattr(holder, key)
-            put = patch.setitem if isinstance(holder, dict) else patch.setattr
-            put(holder, key, lambda *arguments, kernel=kernel: around(kernel, *arguments))
+        for holder, name in places:
+            kernel = getattr(holder, name)
+            patch.setattr(holder, name, lambda *arguments, kernel=kernel: around(kernel, *arguments))
         yield
 
 

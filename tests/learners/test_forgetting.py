@@ -8,10 +8,8 @@ import pytest
 from internals import state_of
 from numpy.testing import assert_allclose
 from reference import run_binary, run_stream
-from scipy.sparse import csr_matrix
-from states import fingerprint
 
-from onlinecls import AROWClassifier, ConfidenceWeightedClassifier, SCWClassifier
+from onlinecls import AROWClassifier, ConfidenceWeightedClassifier
 
 
 def flipping(n, at, d=20, seed=0):
@@ -55,14 +53,6 @@ def test_columns_that_never_or_rarely_occur_do_not_keep_a_full_covariance_from_f
         assert_allclose(np.diagonal(covariance, axis1=1, axis2=2)[:, 6:], 1.0)
         still = other.set_params(forgetting=0.0).fit(wide, y).covariance_
         assert (np.diagonal(covariance - np.reshape(still, (-1, 8, 8)), axis1=1, axis2=2)[:, :6] > 0.0).all()
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_a_stored_zero_leaves_its_variance_as_it_is(dtype):
-    X, y = flipping(300, 150, d=9)
-    X = np.where((np.abs(X) > 0.7) & (np.arange(9) != 2), X, 0.0).astype(dtype)
-    dense, sparse = (SCWClassifier(forgetting=0.01).partial_fit(rows, y) for rows in (X, csr_matrix(X)))
-    assert fingerprint(dense) == fingerprint(sparse)
 
 
 def test_growth_of_variances_is_applied_before_it_leaves_the_dtype():

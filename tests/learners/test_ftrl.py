@@ -65,13 +65,3 @@ def test_a_step_size_that_would_take_weights_out_of_the_dtype_is_refused():
     with pytest.raises(ValueError, match=r"^FTRLClassifier: alpha must keep the weights within float32, got alpha=1e\+37\. Set "):
         learner.partial_fit(X, y)
     assert np.isfinite(learner.set_params(alpha=0.4).partial_fit(X, y).coef_).all()
-
-
-def test_a_merge_keeps_what_a_feature_has_learnt_where_it_occurred():
-    X, y = continuous_problem(200, 4, 6, 2)
-    X[:100, 3] = 0.0
-    one, other = (
-        FTRLClassifier(0.4, beta=0.3, scale=1.0, intercept_scaling=1.0).partial_fit(X[rows], y[rows])
-        for rows in (slice(100), slice(100, 200)))
-    assert one.coef_[0, 3] == 0.0 != other.coef_[0, 3]
-    assert onlinecls.merge([one, other]).coef_[0, 3] == pytest.approx(other.coef_[0, 3], rel=1e-12)

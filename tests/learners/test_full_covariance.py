@@ -257,7 +257,7 @@ def test_a_row_learnt_thousands_of_times_keeps_the_covariance_sound():
 
 def test_a_covariance_that_does_not_fit_is_refused_before_it_is_made(monkeypatch):
     monkeypatch.setattr(internals.validation, "available_memory", lambda: 5e8)
-    X = sparse.csr_matrix((np.ones(6, np.float32), ([0, 0, 1, 1, 2, 2], [0, 1, 2, 3, 4, 9998])), shape=(3, 9999))
+    X = sparse.csr_matrix((np.ones(3, np.float32), ([0, 1, 2], [0, 3, 9998])), shape=(3, 9999))
     rows, y = np.random.default_rng(0).standard_normal((20, 4999)).astype(np.float32), np.arange(20) % 2
     begun = onlinecls.AROWClassifier(covariance="full").partial_fit(rows, y)  # 0.1 GB
     for learner, given, needed in (
@@ -269,8 +269,6 @@ def test_a_covariance_that_does_not_fit_is_refused_before_it_is_made(monkeypatch
         with pytest.raises(ValueError, match=f"must fit in memory, got {needed}, where 0.5 GB are free"):
             learner.partial_fit(*given)
         assert fingerprint(learner) == before
-    assert begun.partial_fit(rows, y).classes_.tolist() == [0, 1]
-    assert onlinecls.AROWClassifier().partial_fit(X, [0, 1, 1]).t_ == 3  # diagonal: no question
 
 
 @both_dtypes

@@ -42,9 +42,12 @@ def test_every_way_of_storing_a_matrix_is_read_as_the_same_rows(learner, kind, d
     """Every kind is converted to one of the three storages in which check_sparse_is_dense tests each learner."""
     X, y = continuous_problem(80, 13, seed=10, n_classes=4, dtype=dtype)
     stored, plain = (type(learner)(**learner.get_params()) for _ in "ab")
+    given = kind(X), y, np.arange(4), np.random.default_rng(0).random(80)
+    before = pickle.dumps(given)
     same = csr32(X) if sparse.issparse(kind(X)) or isinstance(learner, onlinecls.AROWClassifier) else X
-    assert fingerprint(stored.partial_fit(kind(X), y)) == fingerprint(plain.partial_fit(same, y))
-    assert (stored.decision_function(kind(X)) == plain.decision_function(same)).all()
+    assert fingerprint(stored.partial_fit(*given)) == fingerprint(plain.partial_fit(same, *given[1:]))
+    assert (stored.decision_function(given[0]) == plain.decision_function(same)).all()
+    assert pickle.dumps(given) == before, "what is given is never written to"
 
 
 @pytest.mark.parametrize("kind", [csr32, sparse.csr_array, np.asarray])
@@ -67,16 +70,6 @@ def test_few_rows_are_scored_as_many(learner, kind, n_classes):
         learner.predict(kind(np.full((1, 7), np.nan)))
     with pytest.raises(ValueError, match="X has 6 features"):
         learner.predict(kind(X[:1, :6].copy()))
-
-
-@pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
-def test_input_is_never_written_to(kind):
-    X, y = continuous_problem(60, 6, seed=19, n_classes=3)
-    given = kind(X), y, np.arange(3), np.random.default_rng(0).random(60)
-    before = pickle.dumps(given)
-    onlinecls.AROWClassifier().partial_fit(*given).predict(given[0])
-    onlinecls.AROWClassifier(max_iter=2).fit(given[0], y, sample_weight=given[3])
-    assert pickle.dumps(given) == before
 
 
 def test_chunks_without_rows_of_weight_change_nothing_and_need_no_labels_of_the_right_type():

@@ -41,16 +41,6 @@ def test_adagrad_steps_no_further_where_squares_underflow():
     assert_allclose(learner.coef_, 0.4)
 
 
-def test_l1_makes_exact_zeros_and_more_of_them_the_larger_it_is():
-    X, y = continuous_problem(300, 60, seed=49)
-    zeros = []
-    for l1 in (0.0, 0.01, 0.05, 10.0):
-        learner = onlinecls.AdaGradClassifier(0.4, delta=0.3, update="dual_averaging", l1=l1).partial_fit(X, y)
-        zeros.append(np.count_nonzero(learner.coef_ == 0.0))
-        assert learner.sparsify().coef_.nnz == 60 - zeros[-1]
-    assert zeros == sorted(zeros) and zeros[0] < zeros[-1] == 60
-
-
 @within(forgetting=[0.0, 1e-3])
 @within(dtype=[np.float32, np.float64])
 @pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (3, "ovr"), (5, "ovr"), (3, "crammer_singer")])
@@ -110,13 +100,3 @@ def test_classes_that_join_one_by_one_make_the_model_of_one_call(learner):
     assert fingerprint(parts) == fingerprint(whole)
     twin = copy.deepcopy(parts).partial_fit(X, 11 - y)
     assert fingerprint(twin) == fingerprint(whole.partial_fit(X, 11 - y)) != fingerprint(parts)
-
-
-def test_classes_that_join_a_model_and_its_copy_stay_apart():
-    """A copy shares nothing: labels that join one model leave the other as it is."""
-    X = np.eye(8)
-    model = onlinecls.PassiveAggressiveClassifier(C=10.0, scale=1.0, fit_intercept=False).partial_fit(X[:5], list("abcde"))
-    twin = copy.copy(model)
-    model.partial_fit(X[5:6], ["first"]), twin.partial_fit(X[6:7], ["second"])
-    assert model.predict(X[5:6]).tolist() == ["first"] and not model.decision_function(X[6:7]).any()
-    assert twin.predict(X[6:7]).tolist() == ["second"] and not twin.decision_function(X[5:6]).any()
