@@ -65,6 +65,12 @@ def test_every_ascii_character_in_a_long_text_is_hashed_as_by_scikit_learn(param
         **params)
 
 
+@pytest.mark.parametrize("analyzer", ["word", "char", "char_wb"])
+def test_ngrams_are_those_of_scikit_learn(analyzer):
+    for ngram_range in ((1, 1), (1, 2), (2, 3), (1, 5), (0, 2), (3, 7)):
+        same(TEXTS, analyzer=analyzer, ngram_range=ngram_range)
+
+
 def every_character():
     return [chr(c) for c in range(0x110000) if not 0xD800 <= c < 0xE000]
 
