@@ -298,13 +298,13 @@ class OnlineLearner(saving.Describing, Estimator):
         epoch : of a `fit`, which holds the level of the targets: probabilities learn from the rows of the first alone.
         slack : the largest loss without a step.
         """
-        self._state = self._state.writable()
         if batch.rows.n_rows and (batch.order is NO_ORDER or len(batch.order)):
             self._state = self._ready(self._state, batch, params, epoch, slack)
             self._state.learn(model.TASKS[self._task(self._state)], *batch)
 
     def _ready(self, state: Any, batch: Batch, params: Any, epoch: int = 0, slack: float = 0.0) -> Any:
-        """Return a model that may be written as one that learns a batch with these parameters."""
+        """Return a model, or a copy of one whose arrays are read-only, as one that learns a batch with these parameters."""
+        state = state.writable()
         if params.joint and state.n_none:  # ("none of these" is no class of a joint problem)
             state = state.closed()
         balanced = isinstance(getattr(self, "class_weight", None), str) and not len(batch.class_weights)  # ("balanced")
