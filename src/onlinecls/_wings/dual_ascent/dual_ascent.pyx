@@ -647,8 +647,8 @@ cdef int visit_rows(AscentModel self, const floating[::1] data, const index_t[::
                     PassContext* context) except -1:
     """Learn, or compute found[i, c] = w_c.x_i of the model, or of its average if there is one."""
     cdef bint reads = context.task == DECISION
-    cdef AscentModel model = self.known() if reads else self        # (reading never writes)
-    cdef const floating[::1] shown = model.values
+    cdef AscentModel known
+    cdef const floating[::1] shown
     cdef const double[::1] correction
     cdef floating[::1] state, entries
     cdef double[::1] numbers
@@ -658,10 +658,16 @@ cdef int visit_rows(AscentModel self, const floating[::1] data, const index_t[::
     cdef double* at
     cdef Ascent a
     cdef Row row
-    model.open(&a, shown.shape[0])
-    if not reads and a.entropic and a.n_groups != (1 if a.joint else a.k):
-        self.groups = np.zeros((1 if a.joint else a.k, len(GROUP)))
-        self.open(&a, shown.shape[0])
+    if reads:                       # (never a write)
+        known = self.known()
+        shown, correction = known.values, known.correction
+        known.open(&a, shown.shape[0])
+    else:
+        state = self.values
+        self.open(&a, state.shape[0])
+        if a.entropic and a.n_groups != (1 if a.joint else a.k):
+            self.groups = np.zeros((1 if a.joint else a.k, len(GROUP)))
+            self.open(&a, state.shape[0])
     a.inverse, a.p.bias = context.inverse, context.bias
     if a.p.trigger == ADVICE:
         numbers = np.empty(a.n_features)
@@ -669,13 +675,12 @@ cdef int visit_rows(AscentModel self, const floating[::1] data, const index_t[::
         for i in range(0 if reads else b.n_rows):
             longest = max(longest, b.indptr[i + 1] - b.indptr[i])
         n, m = a.k + 1, round_up(longest + 1)
-        numbers = np.zeros(9 * n + (3 + (2 * a.k if a.entropic else 0)) * m)
+        numbers = np.empty(3 * n) if reads else np.zeros(9 * n + (3 + (2 * a.k if a.entropic else 0)) * m)
         at = &numbers[0]
         a.sums, a.scores, a.averages, a.alpha, a.direction = at, at + n, at + 2 * n, at + 3 * n, at + 4 * n
         a.d, a.work, at = at + 5 * n, at + 6 * n, at + 9 * n
         a.h, a.powers, a.up, a.down = at, at + m, at + 3 * m, at + (3 + a.k) * m
     if reads:
-        correction = model.correction
         if correction.shape[0]:
             a.simplex.correction, rounds = <double*>&correction[0], context.counters.rounds - a.p.average_from
         with nogil:
@@ -690,7 +695,6 @@ cdef int visit_rows(AscentModel self, const floating[::1] data, const index_t[::
                     a.averages = &context.found[i * a.k]
                     score_row(&a, shown, data, indices, row, context.counters.rounds, rounds)
         return 0
-    state = self.values
     if a.p.trigger == ADVICE:
         with nogil:
             return learn_experts(numbers, a.shared, state, data, indices, b, context, &a.p)
