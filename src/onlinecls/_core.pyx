@@ -24,6 +24,7 @@ from ._compiled.full cimport (
     keep_roots, look_ahead, lookahead, multiply, open_full, open_window, product, rank_one_gain, row_of, score_all,
     shrink_to_diagonal, write_growth,
 )
+from ._compiled.model cimport Model
 from ._compiled.rounds cimport (
     BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, Batch, Counters, Example, PassContext,
     Round, Task, after_step, average_lags, averaged, before_step, check_signals, correction_scores, count_loss,
@@ -33,6 +34,7 @@ from ._compiled.sparse cimport (
     HAS_LANES, ROWS, Layout, Row, Steps, Sums, apply_step_two, column, dense_t, floating, index_t, larger,
     lookahead_margin, narrow4, place_of, pulled, root_of_sum, scan, scan_rows, smaller, weight_of, write_variances_down,
 )
+from ._rows cimport Rows
 from ._rules cimport (
     ADDITIVE, AROW, DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, NAROW, PA1, PERCEPTRON, POTENTIAL,
     PROXIMAL, Params, Stats, Step, apply_rule, margin_suffices, precision, slots_of,
@@ -691,6 +693,8 @@ cdef class QuadraticModel(Model):
     Its state is a flat array: for each feature the first slots of all vectors, then the second slots; the constant feature last.
     """
 
+    cdef public object growth, caps     # of a full covariance, see Full
+
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
         return visit_any_rows(self, rows, b, context)
 
@@ -717,11 +721,10 @@ cdef class QuadraticModel(Model):
         finally:
             free(spare)
 
-    def deviation(self, rows, double[:, ::1] deviations):
+    def deviation(self, Rows rows, double[:, ::1] deviations):
         """Compute deviations[i, c] = √(x_i'Σ_c x_i)."""
-        cdef const int64_t[::1] indptr = rows.indptr
         if deviations.shape[0]:
-            self.read(DEVIATION, rows, &indptr[0], deviations.shape[0], &deviations[0, 0], deviations.shape[1])
+            self.read(DEVIATION, rows, &deviations[0, 0], deviations.shape[1])
 
     cdef int deviate(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1:
         """Compute found[i, c] = √(x_i'Σ_c x_i)."""
@@ -730,7 +733,7 @@ cdef class QuadraticModel(Model):
         cdef const floating[:, :, ::1] sigma = self.sigma
         cdef int64_t[::1] every = np.arange(k)
         cdef floating[:, ::1] work = np.empty((2, sigma.shape[1]), np.float32 if floating is float else np.float64)
-        cdef const double[::1] counters = self.counters, growth = self.growth
+        cdef const double[::1] growth = self.growth
         cdef const double[:, ::1] caps = self.caps
         cdef double* found = context.found
         cdef double[::1] spare = np.empty(k)
@@ -738,7 +741,7 @@ cdef class QuadraticModel(Model):
         cdef Params p = self.p
         cdef Row row
         p.bias = context.bias
-        p.growth = (<const Counters*>&counters[0]).growth or 1.0
+        p.growth = context.counters.growth or 1.0
         p.stored_cap = p.variance / p.growth
         self.lay_out(&layout, k)
         with nogil:

@@ -1,11 +1,10 @@
 """The mutex of an estimator."""
-from cpython.pythread cimport PyThread_type_lock
 
 
 cdef class Lock:
     cdef object __weakref__
     cdef object who
-    cdef PyThread_type_lock lock
+    cdef object lock
     cdef long holder                # thread of the call that holds the lock; 0: none
     cdef bint learns                # that call learns
 

@@ -1,18 +1,12 @@
 """The mutex of an estimator, and the learning of several objects as one step."""
 from cpython.exc cimport PyErr_CheckSignals
-from cpython.pythread cimport (
-    NOWAIT_LOCK, PY_LOCK_ACQUIRED, PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock, PyThread_get_thread_ident,
-    PyThread_release_lock,
-)
+from cpython.pythread cimport PyThread_get_thread_ident
 
 import os
+from _thread import allocate_lock
 from weakref import WeakSet
 
-
-cdef extern from "pythread.h":
-    int PyThread_acquire_lock_timed(PyThread_type_lock lock, long long microseconds, int ends_at_signal) nogil
-
-cdef long long LOOK = 20_000            # microseconds between two looks for signals, on systems where they do not end a wait
+cdef double LOOK = 0.02                 # seconds between two looks for signals, where they do not end a wait
 cdef object LOCKS = WeakSet()           # of this process
 
 
@@ -30,9 +24,6 @@ cdef class Lock:
         self.who = who
         self.renew()
         LOCKS.add(self)
-
-    def __dealloc__(self):
-        PyThread_free_lock(self.lock)
 
     def __reduce__(self):
         return Lock, (self.who,)
@@ -55,9 +46,7 @@ cdef class Lock:
         return Waiting(self)
 
     cdef int renew(self) except -1:
-        self.lock, self.holder, self.learns = PyThread_allocate_lock(), 0, False
-        if self.lock == NULL:
-            raise MemoryError("onlinecls: a lock must have memory, got none.")
+        self.lock, self.holder, self.learns = allocate_lock(), 0, False
         return 0
 
     cdef int wait(self) except -1:
@@ -69,18 +58,14 @@ cdef class Lock:
                 "be called when no other such call of the same thread uses the model, got one from a signal handler or callback "
                 "within it, which would wait for itself. Set a flag there, and go on when the call has returned."
             )
-        cdef bint is_taken = False
-        while not is_taken:
-            with nogil:
-                is_taken = PyThread_acquire_lock_timed(self.lock, LOOK, True) == PY_LOCK_ACQUIRED
-            if not is_taken:
-                PyErr_CheckSignals()
+        while not self.lock.acquire(True, LOOK):
+            PyErr_CheckSignals()
         self.holder = me
         return 0
 
     cdef bint try_learn(self) except -1:
         """Begin a learning call and return True; return False if a call holds the lock."""
-        if not PyThread_acquire_lock(self.lock, NOWAIT_LOCK):
+        if not self.lock.acquire(False):
             return False
         self.holder, self.learns = PyThread_get_thread_ident(), True
         return True
@@ -88,7 +73,7 @@ cdef class Lock:
     cdef int end_learning(self) except -1:
         """Release the lock."""
         self.holder, self.learns = 0, False
-        PyThread_release_lock(self.lock)
+        self.lock.release()
         return 0
 
 

@@ -15,7 +15,6 @@ cdef class Call:
     cdef Lock lock
     cdef Task task
     cdef object params              # of the model
-    cdef object feature_names       # of the estimator, or None
     cdef object classes             # an array, or None
     cdef dict places                # of the classes, by their labels as Python's objects
     cdef tuple types                # see `TYPES`
@@ -40,12 +39,8 @@ cdef class Model:
 
     cdef int bind(self) except -1
     cdef int lay_out(self, Layout* layout, Py_ssize_t n) except -1
-    cdef double level_now(self) except *
-    cdef int enter(self, Batch* b, PassContext* context, double* counts, Py_ssize_t n_classes, double* counters,
-                   double* correction) except -1
-    cdef Py_ssize_t learn_pass(self, Task task, Rows rows, targets, weights, class_weights, order, predictions) except -1
+    cdef int enter(self, Batch* b, PassContext* context) except -1
+    cpdef Py_ssize_t learn(self, Task task, Rows rows, targets, weights, class_weights, order, predictions) except -1
     cdef Rows few(self, X, feature_names)
-    cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1
-    cdef int open_reading(self, PassContext* context, Task task, double* found, Py_ssize_t n_found) except -1
-    cdef int read(self, Task task, rows, const int64_t* indptr, Py_ssize_t n, double* found, Py_ssize_t n_found) except -1
+    cdef int read(self, Task task, Rows rows, double* found, Py_ssize_t n_found) except -1
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1

@@ -16,7 +16,9 @@ from .rounds cimport (
     BINARY, CRAMMER_SINGER, DECISION, HELD_LEVEL, ONE_CLASS, OVR, QUANTUM, REGRESSION, RUNNING_LEVEL, Batch, Calibration,
     SCALE_ROWS, Counters, PassContext, Task, measure_row, open_scale, publish_scale,
 )
-from .sparse cimport Row
+from .sparse cimport Row, floating
+
+from .._rules cimport Params
 
 from .._rows cimport Rows, are_finite, converted, is_csr, is_writable, numbers_of, start_of
 
@@ -157,6 +159,15 @@ cdef class Call:
         return given
 
 
+cdef void measure_rows(const floating[::1] data, const int64_t[::1] starts, const int64_t[::1] numbers, Counters* counters,
+                       const Params* p) noexcept:
+    """Let rows of these numbers tell the scale."""
+    cdef Py_ssize_t i
+    for i in range(numbers.shape[0]):
+        if counters.measured < SCALE_ROWS:
+            measure_row(data, Row(starts[numbers[i]], starts[numbers[i] + 1], 0), counters, p.scale, p.constant)
+
+
 cdef void* address(array, dtype, bint writable=False) except? NULL:
     """Return where the numbers of an array of this dtype begin; NULL where there are none. The caller keeps the array."""
     cdef Py_ssize_t n = 0
@@ -269,26 +280,19 @@ cdef class Model:
                 self.p = given
                 self.bound = params
 
-    def learn(self, Task task, rows, targets, weights, class_weights, order, predictions):
-        """Learn one pass over rows: the one way in which a model changes.
+    cpdef Py_ssize_t learn(self, Task task, Rows rows, targets, weights, class_weights, order, predictions) except -1:
+        """Learn one pass over rows: the one way in which a model changes. Return the number of rows skipped.
 
         targets : numbers of classes (int32), or numbers (float64).
         weights, class_weights : a row's weight is the product of both, either may be empty. order : row numbers, or empty for
         storage order. predictions : empty, or filled with the class predicted just before each row of weight > 0 is learnt.
+        None stands for an empty array.
         """
-        self.learn_pass(task, rows, targets, weights, class_weights, order, predictions)
-
-    cdef Py_ssize_t learn_pass(self, Task task, Rows rows, targets, weights, class_weights, order, predictions) except -1:
-        """Do the work of `learn`, where None stands for an empty array; return the number of rows skipped."""
         cdef Batch b
         cdef PassContext context
         cdef double skipped
-        # (Local references keep the addresses valid.)
-        counts, counters, correction, indptr = self.counts, self.counters, self.correction, rows.indptr
-        cdef double* start_of_counters = <double*>address(counters, FLOAT64, True)
-        self.bind()
-        self.enter(&b, &context, <double*>address(counts, FLOAT64, True), counts.size, start_of_counters,
-                   <double*>address(correction, FLOAT64, True))
+        indptr = rows.indptr            # (a local reference keeps the address valid)
+        self.enter(&b, &context)
         b.n = b.n_rows = rows.n_rows
         b.indptr, b.order = <const int64_t*>address(indptr, INT64), <const int64_t*>address(order, INT64)
         if b.order != NULL:
@@ -301,22 +305,24 @@ cdef class Model:
             b.labels = <const int32_t*>address(targets, INT32)
         skipped = context.counters.skipped
         try:
-            self.run(task, rows, &b, &context)
+            context.task = task
+            self.visit(rows, &b, &context)
         finally:
-            (<Counters*>start_of_counters)[0] = context.counters
+            context.published[0] = context.counters
         return <Py_ssize_t>(context.counters.skipped - skipped)
 
-    cdef int enter(self, Batch* b, PassContext* context, double* counts, Py_ssize_t n_classes, double* counters,
-                   double* correction) except -1:
+    cdef int enter(self, Batch* b, PassContext* context) except -1:
         """Begin a pass: a batch without labels and weights, and a context that continues the model's counters."""
         cdef double[:, ::1] calibration
+        cdef double* counters = <double*>address(self.counters, FLOAT64, True)
+        self.bind()
         b.labels, b.targets, b.weights, b.class_weights, b.order, b.predictions = NULL, NULL, NULL, NULL, NULL, NULL
         context.counters, context.published = (<Counters*>counters)[0], <Counters*>counters
-        context.counts, context.n_classes = counts, n_classes
+        context.counts, context.n_classes = <double*>address(self.counts, FLOAT64, True), self.counts.size
         context.columns = self.n_columns
         self.lay_out(&context.layout, context.columns)
-        context.correction = correction
-        if correction != NULL:
+        context.correction = <double*>address(self.correction, FLOAT64, True)
+        if context.correction != NULL:
             context.constant, context.rounds_to_read = self.n_features, counters
         context.calibration = NULL
         if self.calibration is not None and len(self.calibration) and not self.are_seen:
@@ -344,13 +350,6 @@ cdef class Model:
             layout.room, layout.places = self.room, &places[0]
         return 0
 
-    cdef double level_now(self) except *:
-        """Return the level of the targets, which predictions include; 0 if the learner has none."""
-        cdef Py_ssize_t size = 0
-        counters = self.counters            # (a local reference keeps the address valid)
-        cdef const Counters* found = <const Counters*>start_of(counters, 8, &size)
-        return found.level + found.level_rest if self.p.level and found != NULL else 0.0
-
     @property
     def dtype(self):
         return self.values.dtype
@@ -358,34 +357,24 @@ cdef class Model:
     @property
     def level(self):
         """The level of the targets, which predictions include; 0 if the learner has none."""
+        cdef Py_ssize_t size = 0
         self.bind()
-        return self.level_now()
+        counters = self.counters            # (a local reference keeps the address valid)
+        cdef const Counters* found = <const Counters*>start_of(counters, 8, &size)
+        return found.level + found.level_rest if self.p.level and found != NULL else 0.0
 
-    def tell_scale(self, rows, const int64_t[::1] numbers):
+    def tell_scale(self, Rows rows, const int64_t[::1] numbers):
         """Let rows of these numbers tell the scale before any of them is learnt."""
         cdef PassContext context
-        cdef Row row
-        cdef const int64_t[::1] starts = rows.indptr
         cdef double[::1] counters = self.counters
-        cdef const float[::1] floats
-        cdef const double[::1] doubles
-        cdef Py_ssize_t i
         self.bind()
         context.counters, context.published = (<Counters*>&counters[0])[0], <Counters*>&counters[0]
         open_scale(&context, &self.p)
         publish_scale(&context)
         if self.values.itemsize == 4:
-            floats = rows.data
+            measure_rows[float](rows.data, rows.indptr, numbers, context.published, &self.p)
         else:
-            doubles = rows.data
-        for i in range(numbers.shape[0]):
-            row.lo, row.hi = starts[numbers[i]], starts[numbers[i] + 1]
-            if context.published.measured == SCALE_ROWS:
-                break
-            elif self.values.itemsize == 4:
-                measure_row(floats, row, context.published, self.p.scale, self.p.constant)
-            else:
-                measure_row(doubles, row, context.published, self.p.scale, self.p.constant)
+            measure_rows[double](rows.data, rows.indptr, numbers, context.published, &self.p)
 
     # --- small calls: the same pass, with every check in C ----------------------------------------------------------------------
 
@@ -397,7 +386,7 @@ cdef class Model:
         cdef Call call = Call()
         call.arrays = tuple(self.arrays())
         call.names, call.values, call.lock, call.task, call.params = tuple(same), tuple(same.values()), lock, task, self.params
-        call.feature_names, call.classes = same["feature_names_in_"], classes
+        call.classes = classes
         if classes is not None:
             call.types = TYPES[classes.dtype.kind]
             call.places = {label: place for place, label in enumerate(classes.tolist())}
@@ -430,7 +419,7 @@ cdef class Model:
             for i in range(len(call.arrays)):       # (some may be read-only, from a memory-mapped file)
                 if not is_writable(call.arrays[i]):
                     return 0
-            rows = self.few(X, call.feature_names)
+            rows = self.few(X, attributes.get("feature_names_in_"))
             if rows is None:
                 return 0
             if sample_weight is not None:
@@ -441,7 +430,7 @@ cdef class Model:
             if y is None:
                 return 0
             self.sparse_coef = None
-            return 1 + self.learn_pass(call.task, rows, y, sample_weight, None, None, None)
+            return 1 + self.learn(call.task, rows, y, sample_weight, None, None, None)
         finally:
             call.lock.end_learning()
 
@@ -473,11 +462,6 @@ cdef class Model:
         """
         raise NotImplementedError
 
-    cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1:
-        """Learn the rows of a batch."""
-        context.task = task
-        return self.visit(rows, b, context)
-
     # --- reading: never a write ------------------------------------------------------------------------------------------------
 
     def try_decision(self, X, feature_names=None):
@@ -489,38 +473,31 @@ cdef class Model:
         cdef Rows rows = self.few(X, feature_names)
         if rows is None:
             return None
-        scores, indptr = np.empty(rows.n_rows * k), rows.indptr
-        self.read(DECISION, rows, <const int64_t*>start_of(indptr, 8, &size), rows.n_rows, <double*>start_of(scores, 8, &size), k)
+        scores = np.empty(rows.n_rows * k)
+        self.read(DECISION, rows, <double*>start_of(scores, 8, &size), k)
         return scores.reshape(rows.n_rows, k)
 
-    def decision(self, rows, double[:, ::1] scores):
+    def decision(self, Rows rows, double[:, ::1] scores):
         """Fill in scores[i, c] = w_c.x_i of the model, or of its average if there is one."""
-        cdef const int64_t[::1] indptr = rows.indptr
         if scores.shape[0]:
-            self.read(DECISION, rows, &indptr[0], scores.shape[0], &scores[0, 0], scores.shape[1])
+            self.read(DECISION, rows, &scores[0, 0], scores.shape[1])
 
-    cdef int open_reading(self, PassContext* context, Task task, double* found, Py_ssize_t n_found) except -1:
-        """Prepare a context that only reads: n_found numbers a row, with the scale that readers find."""
-        cdef Py_ssize_t size = 0
-        counters = self.counters            # (a local reference keeps the address valid)
-        self.bind()
-        context.task, context.found, context.n_found, context.budget = task, found, n_found, QUANTUM
-        context.counters = (<const Counters*>start_of(counters, 8, &size))[0]
-        open_scale(context, &self.p)
-        return 0
-
-    cdef int read(self, Task task, rows, const int64_t* indptr, Py_ssize_t n, double* found, Py_ssize_t n_found) except -1:
-        """Fill in the task's results for n >= 1 rows: n_found numbers a row."""
+    cdef int read(self, Task task, Rows rows, double* found, Py_ssize_t n_found) except -1:
+        """Fill in the task's results for one row or more: n_found numbers a row."""
         cdef Batch b
         cdef PassContext context
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i, size = 0
         cdef double level
-        b.n = b.n_rows = n
-        b.order, b.indptr = NULL, indptr
-        self.open_reading(&context, task, found, n_found)
+        counters, indptr = self.counters, rows.indptr       # (local references keep the addresses valid)
+        self.bind()
+        b.n = b.n_rows = rows.n_rows
+        b.order, b.indptr = NULL, <const int64_t*>start_of(indptr, 8, &size)
+        context.task, context.found, context.n_found, context.budget = task, found, n_found, QUANTUM
+        context.counters = (<const Counters*>start_of(counters, 8, &size))[0]
+        open_scale(&context, &self.p)
         self.visit(rows, &b, &context)
         if task == DECISION and self.p.level:
-            level = self.level_now()
-            for i in range(n * n_found):
+            level = self.level
+            for i in range(b.n * n_found):
                 found[i] += level
         return 0

@@ -7,12 +7,12 @@ root mean square of its scores so far (of several classes: of those of all class
 mistake is a row whose class has not the highest score alone, so that ties prefer no class.
 """
 from libc.math cimport INFINITY, fmax, fmin, sqrt
-from libc.stdint cimport int64_t
 
 import numpy as np
 
 from ..._compiled.model cimport Model
-from ..._compiled.rounds cimport Batch, Counters, PassContext, Round, Task, before_step, check_signals, next_round
+from ..._compiled.rounds cimport Batch, PassContext, Round, Task, before_step, check_signals, next_round
+from ..._rows cimport Rows
 
 cdef enum:
     MOST_WORK = 1 << 16     # in a block, but for its last row: non-zeros times vectors of weights, where a row has
@@ -102,7 +102,7 @@ cdef class CommitteeModel(Model):
         """Let the members learn one block of rows after another, and add their scores."""
         cdef Py_ssize_t start, at, work, j, k = len(self.members), columns = context.columns, budget = context.budget
         cdef Py_ssize_t stride = min(b.n, MOST_WORK // (LEAST_WORK * columns) + 1) * columns
-        cdef double[::1] outputs = np.empty(stride * k), scores = np.empty(columns + k), counts, counters, correction
+        cdef double[::1] outputs = np.empty(stride * k), scores = np.empty(columns + k)
         cdef double[:, ::1] tally = self.tally
         cdef double updates, skipped
         cdef bint is_new = not self.are_seen
@@ -120,14 +120,12 @@ cdef class CommitteeModel(Model):
             for j in range(k):
                 member = self.members[j]
                 member.params = self.params.members[j]
-                counts, counters, correction = member.counts, member.counters, member.correction
-                member.bind()
-                member.enter(&own, &theirs, &counts[0], counts.shape[0], &counters[0],
-                             &correction[0] if correction.shape[0] else NULL)
+                member.enter(&own, &theirs)
                 own = block         # (its predictions are the committee's)
                 theirs.next, theirs.budget, theirs.scores_out, theirs.has_observers = start, ENDLESS, &outputs[j * stride], True
-                member.run(context.task, rows, &own, &theirs)
-                (<Counters*>&counters[0])[0] = theirs.counters
+                theirs.task = context.task
+                member.visit(rows, &own, &theirs)
+                theirs.published[0] = theirs.counters
                 # (A row changes the committee if it changes a member, and is skipped if all skip it.)
                 updates, skipped = max(updates, theirs.counters.updates), min(skipped, theirs.counters.skipped)
             with nogil:
@@ -135,14 +133,14 @@ cdef class CommitteeModel(Model):
             context.counters.updates, context.counters.skipped = updates, skipped
         return 0
 
-    cdef int read(self, Task task, rows, const int64_t* indptr, Py_ssize_t n, double* found, Py_ssize_t n_found) except -1:
+    cdef int read(self, Task task, Rows rows, double* found, Py_ssize_t n_found) except -1:
         """Fill in the sums of the members' weighted scores."""
-        cdef Py_ssize_t i, j
-        cdef double[::1] outputs = np.empty(n * n_found), shares = self.shares
+        cdef Py_ssize_t i, j, n = rows.n_rows * n_found
+        cdef double[::1] outputs = np.empty(n), shares = self.shares
         cdef Model member
         for j in range(shares.shape[0]):
             member = self.members[j]
-            member.read(task, rows, indptr, n, &outputs[0], n_found)
-            for i in range(n * n_found):
+            member.read(task, rows, &outputs[0], n_found)
+            for i in range(n):
                 found[i] = (found[i] if j else 0.0) + shares[j] * bounded(outputs[i])
         return 0
