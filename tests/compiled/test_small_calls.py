@@ -188,10 +188,21 @@ def test_classes_named_in_every_call_are_read_in_c_as_in_python(named):
         learns_same_both_ways(make, csr(), labels[1:], reads=False, classes=classes)
 
 
+class Changing(int):
+    """A label that may become equal to nothing."""
+
+    __hash__ = int.__hash__
+
+    def __eq__(self, other):
+        return vars(self).get("equal", True) and int(self) == other
+
+
 def test_named_classes_are_checked_anew_when_their_owner_changes_them_or_another_has_joined():
     """They are a copy, of those from before the call."""
+    zero, label = np.array(0), Changing(0)
     for named, change in (([0, 1, 2], lambda named: named.append(3)), ([0, 1, 2], lambda named: named.__setitem__(1, 7)),
-                          (np.arange(3), lambda named: named.__setitem__(1, 7))):
+                          (np.arange(3), lambda named: named.__setitem__(1, 7)),
+                          ([zero, 1, 2], lambda _: zero.__setitem__((), 5)), ([label, 1, 2], lambda _: setattr(label, "equal", False))):
         model = learnt([0, 1, 2])().partial_fit(csr(), [0, 1], classes=named)
         change(named)
         assert not is_short(model, csr(), [0, 1], named)
