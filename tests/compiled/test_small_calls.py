@@ -200,9 +200,11 @@ class Changing(int):
 def test_named_classes_are_checked_anew_when_their_owner_changes_them_or_another_has_joined():
     """They are a copy, of those from before the call."""
     zero, label = np.array(0), Changing(0)
-    for named, change in (([0, 1, 2], lambda named: named.append(3)), ([0, 1, 2], lambda named: named.__setitem__(1, 7)),
-                          (np.arange(3), lambda named: named.__setitem__(1, 7)),
-                          ([zero, 1, 2], lambda _: zero.__setitem__((), 5)), ([label, 1, 2], lambda _: setattr(label, "equal", False))):
+    for named, change in (
+        ([0, 1, 2], lambda named: named.append(3)), ([0, 1, 2], lambda named: named.__setitem__(1, 7)),
+        (np.arange(3), lambda named: named.__setitem__(1, 7)), ([zero, 1, 2], lambda _: zero.__setitem__((), 5)),
+        ([label, 1, 2], lambda _: setattr(label, "equal", False)),
+    ):
         model = learnt([0, 1, 2])().partial_fit(csr(), [0, 1], classes=named)
         change(named)
         assert not is_short(model, csr(), [0, 1], named)

@@ -1,7 +1,6 @@
 """A full covariance: against the slow twins, at every depth of the kernel, over any split, and under numbers that hurt."""
 
 from itertools import product
-from statistics import NormalDist
 
 import internals
 import numpy as np
@@ -164,34 +163,6 @@ def test_products_made_ahead_are_those_that_the_rows_ask_for():
     expected = full(case, 1).partial_fit(X, y, sample_weight=weights)
     for depth in DEPTHS:
         same_model(full(case, depth).partial_fit(X, y, sample_weight=weights), expected, 1e-9)
-
-
-@pytest.mark.parametrize("name, others, power", [
-    ("cw_stdev", {}, 1), ("cw_variance", {}, 2), ("scw1", {"C": float("inf")}, 1), ("scw2", {"C": float("inf")}, 1)])
-def test_confidence_weighted_meets_its_constraint_with_equality(name, others, power):
-    X, y = continuous_problem(60, 20, seed=31)
-    learner, phi = full(Case(name, {"eta": 0.8, "initial_variance": 2.0, **others})), NormalDist().inv_cdf(0.8)
-    learner.partial_fit(X[:0], y[:0], classes=[-1, 1])
-    for x, label in zip(X[X.any(axis=1)], y[X.any(axis=1)], strict=True):
-        before = learner.n_updates_
-        scores, std = learner.partial_fit(x[None], [label]).decision_function(x[None], return_std=True)
-        assert label * scores[0] >= phi * std[0] ** power * (1 - 1e-8)
-        assert learner.n_updates_ == before or label * scores[0] == pytest.approx(phi * std[0] ** power, rel=1e-8)
-    assert learner.n_updates_ > 20
-
-
-@within(depth=DEPTHS)
-@within(storage=[dense_c, csr32])
-def test_arow_regression_is_ridge_regression(depth, storage):
-    X, _ = continuous_problem(400, 90, seed=33)
-    rng = np.random.default_rng(0)
-    y, weights, r = X @ rng.standard_normal(90) + rng.standard_normal(400), rng.uniform(0.5, 2.0, 400), 0.3
-    set_depth(depth)
-    learner = onlinecls.AROWRegressor(r=r, covariance="full", fit_intercept=False, scale=1.0)
-    learner.partial_fit(storage(X), y, sample_weight=weights)
-    expected = np.linalg.inv(np.eye(90) + (X.T * weights) @ X / r)
-    close(learner.covariance_, expected, 1e-11)
-    close(learner.coef_, expected @ (X.T * weights) @ y / r, 1e-11)
 
 
 @every_case

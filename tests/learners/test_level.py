@@ -57,17 +57,6 @@ def test_a_level_is_the_papers_learner_on_deviations_from_the_mean_of_earlier_ta
 
 
 @each
-@within(dtype=["float64", "float32"])
-def test_predictions_follow_a_shift_of_all_targets(learner, dtype):
-    X, y, weights = problem(mean=0.0)
-    X, least = X.astype(dtype), 1e-6 if dtype == "float64" else 2e-3  # (deviations are known to a rounding of 1e6)
-    found, up, down = (new(learner).partial_fit(X, y + shift, sample_weight=weights) for shift in (0.0, 1e6, -1e6))
-    for model, shift in ((up, 1e6), (down, -1e6)):
-        assert_allclose(model.predict(X) - shift, found.predict(X), atol=least)
-        assert_allclose(model.intercept_ - shift, found.intercept_, atol=least)
-
-
-@each
 def test_fit_learns_deviations_from_the_mean_of_all_rows_in_every_epoch(learner):
     X, y, weights = problem()
     X = np.where(X > 0.0, 1.0, -1.0)  # (the first row tells a constant feature of 1, and no other row changes it)
