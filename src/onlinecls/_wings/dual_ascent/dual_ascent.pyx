@@ -27,9 +27,10 @@ from ..._compiled.rounds cimport (
 )
 from ..._compiled.sparse cimport Row, column, floating, index_t, larger, smaller
 from ..._rules cimport ADDITIVE, EXP, SINH, Params
+from ..shared.norm cimport replace
 from ..shared.powers cimport exp_all
 from ..shared.simplex cimport (
-    GatheredRow, Group, Simplex, Size, add_changes, compute_powers, gather, masses_of, n_work, normaliser, root_of, round_up,
+    GatheredRow, Group, Simplex, Size, compute_powers, gather, masses, n_work, normaliser, root_of, round_up,
     scan_sums, start_group, step_group, terms_of,
 )
 
@@ -325,7 +326,7 @@ cdef void lay_out(Ascent* a, const floating[::1] state) noexcept nogil:
             exp_all(up, m)
             exp_all(down, m)
         elif a.simplex.is_signed:
-            masses_of(sinh, up, down, root, full)
+            masses(sizeof(floating), sinh, up, down, root, full)
         else:
             for j in range(m):
                 up[j], down[j] = sinh[j], 0.0
@@ -333,7 +334,7 @@ cdef void lay_out(Ascent* a, const floating[::1] state) noexcept nogil:
             terms_of(sinh, &a.simplex, <floating>root, full)
             for j in range(m, full):
                 sinh[j] = 0.0
-            add_changes(&group, sinh, zeros, full)
+            replace(&group.high, &group.low, sinh, zeros, full)
         n_met = 0               # (size s first appears at feature s or later: its sums overwrite numbers that have been read)
         for j in range(m if n_sizes else 0):
             s = a.sizes[j]

@@ -35,8 +35,8 @@ cdef inline double distance(Ball* ball, bint on_simplex, const floating[::1] sta
                             const index_t[::1] indices, Row row, double inverse, double* size, const Params* p) noexcept nogil:
     """Return ||z - w||: exactly epsilon within rounding of the surface, where updates leave rows. inverse : 1/s.
 
-    It is the root of a difference of numbers as large as `size`, off by up to 16 of the dtype's spacings of these. on_simplex : the
-    kind of centre, a constant in each module.
+    It is the root of a difference of numbers as large as `size`, off by up to 16 of the dtype's spacings of these.
+    on_simplex : the kind of centre, a constant in each module.
     """
     cdef Sums sums
     cdef double square, scale, squares, product = 0.0

@@ -19,7 +19,6 @@ Steps go along a row whose non-zeros have been gathered side by side (`GatheredR
 """
 from libc.math cimport fabs
 
-from .norm cimport replace
 from .powers cimport exp_all
 from ..._compiled.sparse cimport Row, column, dense_t, floating, index_t, larger, prefetch
 
@@ -29,7 +28,7 @@ cdef extern from "_wings/shared/powers.h":
     void cosh_of "onlinecls_cosh" (size_t size, void* r, double root, Py_ssize_t n) noexcept nogil
     double largest_of "onlinecls_largest" (size_t size, const void* theta, Py_ssize_t n) noexcept nogil     # max |θ|
     void masses "onlinecls_masses" (size_t size, const void* r, double* up, double* down, double root,
-                                    Py_ssize_t n) noexcept nogil
+                                    Py_ssize_t n) noexcept nogil    # e^(θ - K)/2 and e^(-θ - K)/2 (signed): weights without W/Z
 
 
 ctypedef struct Group:      # the numbers of a group: a run of an array of doubles, which is part of the model
@@ -144,19 +143,7 @@ cdef inline void gather(GatheredRow* entries, Py_ssize_t k, const floating[::1] 
     entries.n = n
 
 
-# --- many numbers at once ------------------------------------------------------------------------------------------------------
-
 cdef inline void terms_of(floating* r, const Simplex* s, floating root, Py_ssize_t n) noexcept nogil:
     """Turn r into terms of Z, without computing powers, so that equal r give equal terms."""
     if s.is_signed:
         cosh_of(sizeof(floating), r, root, n)
-
-
-cdef inline void masses_of(const floating* r, double* up, double* down, double root, Py_ssize_t n) noexcept nogil:
-    """Compute e^(θ - K)/2 and e^(-θ - K)/2 of a signed simplex: the weights of x and of -x without the factor W/Z."""
-    masses(sizeof(floating), r, up, down, root, n)
-
-
-cdef inline void add_changes(Group* group, const floating* before, const floating* after, Py_ssize_t n) noexcept nogil:
-    """Add Σ (after - before) to Z, with the rounding errors of differences and sums."""
-    replace(&group.high, &group.low, before, after, n)
