@@ -179,21 +179,21 @@ class SupportState(State, support.SupportSet):
 
         A row that is learnt again, in a later epoch of a `fit` or by a precomputed kernel, is the same support vector.
         """
-        X, (old, _), size, first = rows.array()[numbers], self.weights(), self.size, 0
+        X, (old, _), kernel, size, first = rows.array()[numbers], self.weights(), self.kernel, self.size, 0
         if self.is_precomputed:
             first = int(rows.indptr[0]) // rows.n_features  # (rows may be a slice of X)
             added = numbers + first
         else:
             X = added = _alike(X, old) if size else X
-        K = [self.kernel.values(X, old)] if size else []
-        K.append(self.kernel.values(X, added, same=X is added))
+        K = [kernel.values(X, old)] if size else []
+        K.append(kernel.values(X, added, same=X is added))
         room = min(size + len(numbers), max(size, self.params.budget) + 1)
-        rooms = self.sizes(self.n_features, len(self.counts), self.params, size=room)
-        for name, axis in (("P", "covariances"), ("Q", "inverses"), ("norms", "size"), ("origin", "size")):
-            setattr(self, name, _with_room(getattr(self, name), rooms[axis]))
+        rooms = {"P": packed(room) * self.prior.shape[1], "Q": packed(room) * kernel.projects, "norms": room, "origin": room}
+        for name, wanted in rooms.items():
+            setattr(self, name, _with_room(getattr(self, name), wanted))
         alpha = np.zeros((self.n_columns, room))
         alpha[:, :size] = self.alpha
-        block = support.Block(self, np.ascontiguousarray(np.hstack(K)), alpha, first)
+        block = support.Block(self, np.ascontiguousarray(np.concatenate(K, axis=1)), alpha, first)
         if issparse(added) and size:
             from scipy.sparse import vstack
 
