@@ -145,7 +145,7 @@ cdef inline Py_ssize_t decoded(const unsigned char* text, Py_ssize_t n, uint32_t
         return 0
     if a < 0xF0:
         c[0] = (a & 0x0F) << 12 | <uint32_t>(text[1] & 0x3F) << 6 | (text[2] & 0x3F)
-        return 0 if c[0] < 0x800 or 0xD800 <= c[0] < 0xE000 else 3
+        return 0 if c[0] < 0x800 else 3         # (`write` leaves surrogates to Python)
     if n < 4 or (text[3] & 0xC0) != 0x80:
         return 0
     c[0] = (a & 0x0F) << 18 | <uint32_t>(text[1] & 0x3F) << 12 | <uint32_t>(text[2] & 0x3F) << 6 | (text[3] & 0x3F)
