@@ -50,7 +50,7 @@ class GaussianState(WithPrior):
 
     geometry = "gaussian"
     HAS_ROOM = HAS_NONE = True
-    SLOTS = (Slot(), Slot(1.0, "variance", "least_variance", "most_variance"))
+    SLOTS = (Slot(), Slot(1.0, "variance", 5e-324, "most_variance"))
     MOVES_LEVEL = True
     STORES_PULL = False  # True if P w is stored in the place of w
     growth_of_all = 1.0
@@ -65,11 +65,6 @@ class GaussianState(WithPrior):
         """Return variances, (columns, n_features), or (n_features,) of a single vector if flat: a read-only view."""
         variances = self.slot(1, slice(self.n_features)).T
         return read_only(variances[0] if flat else variances)
-
-    @property
-    def least_variance(self) -> float:
-        """The smallest number that is stored as a variance."""
-        return self.floor
 
     def _raise_constant(self, change: float) -> None:  # (by what rows tell, P - P_0, not by what the prior does)
         self.view[-1, 0] += change * (1.0 - self.view[-1, 1] / self.priors)
@@ -99,10 +94,6 @@ class ForgettingState(GaussianState):
     @property
     def growth_of_all(self) -> float:
         return float(self.counters[self.COUNTERS["growth"]]) or 1.0
-
-    @property
-    def least_variance(self) -> float:
-        return float(np.finfo(self.dtype).tiny) / 2
 
     def covariance(self, flat: bool) -> np.ndarray:
         stored = super().covariance(flat)
