@@ -227,8 +227,7 @@ def _learnt(estimator: Any, part: Any, classes: Any, reading: Mapping[str, Any],
     for X, y, weight in _batches(part, reading, step):
         model.partial_fit(*((X,) if y is None else (X, y)), sample_weight=weight, **more)
         if units and (not names or model.scale_ > 0.0):
-            told = {name: getattr(model, f"{name}_") for name in names}
-            return {name: value for name, value in told.items() if value > 0.0}  # (of no intercept: 0)
+            return {name: told for name in names if (told := getattr(model, f"{name}_")) > 0.0}  # (of no intercept: 0)
     return {} if units else _file_of(model if model.__sklearn_is_fitted__() else None)
 
 
