@@ -312,10 +312,10 @@ class PotentialLearner(OfPotential):
 
 
 class Dual(NamedTuple):
-    """Describe what a row of weight c adds to the dual by its α: the range of α, the gain g(α), its derivative; y: the target."""
+    """Describe what a row of weight c and target y adds to the dual by its α: the range of α/c, the gain g(α), its derivative."""
 
-    low: Callable[[float], float]
-    high: Callable[[float], float]
+    low: float
+    high: float
     gain: Callable[[float, float, float], float]  # of α, c, y
     slope: Callable[[float, float, float], float]
 
@@ -325,10 +325,10 @@ def _entropy(share: float) -> float:
 
 
 DUALS = {
-    "hinge": Dual(lambda c: 0.0, lambda c: c, lambda a, c, y: a, lambda a, c, y: 1.0),
-    "log_loss": Dual(lambda c: 0.0, lambda c: c, lambda a, c, y: c * _entropy(a / c), lambda a, c, y: log((c - a) / a)),
-    "absolute": Dual(lambda c: -c, lambda c: c, lambda a, c, y: a * y, lambda a, c, y: y),
-    "squared": Dual(lambda c: -inf, lambda c: inf, lambda a, c, y: a * y - a**2 / (4.0 * c), lambda a, c, y: y - a / (2.0 * c)),
+    "hinge": Dual(0.0, 1.0, lambda a, c, y: a, lambda a, c, y: 1.0),
+    "log_loss": Dual(0.0, 1.0, lambda a, c, y: c * _entropy(a / c), lambda a, c, y: log((c - a) / a)),
+    "absolute": Dual(-1.0, 1.0, lambda a, c, y: a * y, lambda a, c, y: y),
+    "squared": Dual(-inf, inf, lambda a, c, y: a * y - a**2 / (4.0 * c), lambda a, c, y: y - a / (2.0 * c)),
 }
 
 
@@ -377,7 +377,7 @@ class LeaderLearner(OfPotential):
         (z, y, c), dual = self.rows[i], DUALS[self.loss]
         rest = self.theta - self.alpha[i] * z
         slope = lambda alpha: dual.slope(alpha, c, y) - float(self.f.weights(rest + alpha * z) @ z)  # noqa: E731
-        low, high = ends = dual.low(c), dual.high(c)
+        low, high = ends = dual.low * c, dual.high * c
         if high == inf:  # (the derivative at α is below -α/(2c) + its value at 0)
             reach = 2.0 * c * abs(slope(0.0)) + 1e-300
             low, high = -reach, reach
