@@ -363,7 +363,7 @@ def _places(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray 
         known = codes | np.equal(y, classes[:1])
         return codes.astype(np.int32), None if known.all() else ~known
     if not len(classes):
-        return np.zeros(len(y), np.int32), np.ones(len(y), bool)
+        return np.zeros(len(y), np.int32), np.ones(len(y), bool) if len(y) else None
     if len(y) and classes.dtype.kind == y.dtype.kind == "i":
         low, span = int(classes[0]), int(classes[-1]) - int(classes[0]) + 1
         if span <= 4 * len(classes) + 1024 and span < len(y) and low <= y.min() and y.max() <= classes[-1]:
