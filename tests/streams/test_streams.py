@@ -141,7 +141,7 @@ MALFORMED = {
         ("1 2:1e39", 5, "a finite number after ':'"), ("1 2:1:3", 5, "a finite number after ':'"),
         ("1 2:3.4028235677973366e38", 5, "a finite number after ':'"),
         ("1 2:3\r4:5", 5, r"a finite number after ':', then a blank, got '3\r4:5'"),
-        ("\x00", 1, r"a finite number for a label, got '\x00'"), ("1 101:1", 3, "an index < n_features"),
+        ("\x00", 1, r"a finite number for a label, got '\x00'"), ("1 100:1", 3, "an index < n_features"),
         ("1 0000000000000000001:1", 3, "an index of at most 18 digits"), ("1 " + "9" * 18 + ":1", 3, "an index < n_features"),
         ("1 " + "9" * 400 + ":1", 3, "an index of at most 18 digits"),
         ("1 2:3e38 2:3e38", 1, "values of equal columns with a finite sum"),
