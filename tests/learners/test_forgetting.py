@@ -9,7 +9,7 @@ from internals import state_of
 from numpy.testing import assert_allclose
 from reference import run_binary, run_stream
 
-from onlinecls import AROWClassifier, ConfidenceWeightedClassifier
+from onlinecls import AROWClassifier, ConfidenceWeightedClassifier, SCWClassifier
 
 
 def flipping(n, at, d=20, seed=0):
@@ -90,3 +90,27 @@ def test_the_least_variance_is_that_of_the_slow_twin(multi_class, n_classes, for
     assert learner.covariance_.min() == pytest.approx(0.5e-4) or forgetting, "else this test shows nothing"
     assert_allclose(learner.coef_, twin.W, rtol=1e-6, atol=1e-6 * np.abs(twin.W).max())
     assert_allclose(learner.covariance_, twin.Sigma.reshape(learner.covariance_.shape), rtol=1e-6)
+
+
+def test_growth_of_variances_is_applied_for_every_class():
+    """One against the rest equals separate learners of two classes."""
+    X, y = flipping(2_000, 1_000, d=4)[0].astype("float32"), np.random.default_rng(1).integers(0, 3, 2_000)
+    make = lambda: AROWClassifier(1.0, forgetting=0.1, multi_class="ovr", intercept_scaling=1.0, scale=1.0)  # noqa: E731
+    learner = make().partial_fit(X, y, classes=[0, 1, 2])
+    for c in range(3):
+        alone = make().partial_fit(X, y == c, classes=[False, True])
+        assert_allclose(learner.coef_[c], alone.coef_[0], rtol=1e-5)
+        assert_allclose(learner.covariance_[c], alone.covariance_[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("covariance", ["diagonal", "full"])
+@pytest.mark.parametrize("cls", [AROWClassifier, SCWClassifier])
+def test_forgetting_learns_again_after_labels_have_flipped(cls, covariance):
+    X, y = flipping(9_000, 5_000)
+    errors = {}
+    rate = 3e-3 if (cls, covariance) == (AROWClassifier, "full") else 3e-2
+    for forgetting in (0.0, rate):
+        learner = cls(covariance=covariance, forgetting=forgetting).partial_fit(X[:7_000], y[:7_000])
+        before = learner.n_mistakes_
+        errors[forgetting] = (learner.partial_fit(X[7_000:], y[7_000:]).n_mistakes_ - before) / 2_000
+    assert errors[rate] < min(0.06, errors[0.0])

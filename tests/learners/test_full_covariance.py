@@ -208,6 +208,18 @@ def test_standard_deviations_are_roots_of_quadratic_forms(case, form, n_classes,
     assert read_std(learner, X[:0]).shape == (0,) if n_classes == 2 or case is REGRESSOR else (0, 3)
 
 
+@pytest.mark.parametrize("case", [Case("arow_regression", {"r": 1e-3}), Case("arow", {"r": 1e-3})], ids=str)
+def test_a_float32_covariance_stays_near_the_exact_one(case):
+    """Of rows of length 1000, beside which r is below what float32 can tell from 0."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((10_000, 30))
+    X = (X * 1000 / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32)
+    y = np.where(X @ rng.standard_normal(30) + rng.standard_normal(10_000) > 0, 1, -1)
+    models = [full(case).partial_fit(rows, y) for rows in (X, X.astype(np.float64))]
+    found, exact = ((m.predict if case.name == "arow_regression" else m.decision_function)(X[:500]) for m in models)
+    assert np.isfinite(found).all() and np.corrcoef(found, exact)[0, 1] > 0.9
+
+
 def test_a_row_learnt_thousands_of_times_keeps_the_covariance_sound():
     """One row with both labels in turns: its variance falls until only rounding is left."""
     rng = np.random.default_rng(0)
