@@ -101,7 +101,7 @@ def read(
     on_error : {"raise", "skip"}, default="raise"
         Raise an error for a malformed line or row, or leave it out and count it (`Stream.n_skipped`, `Stream.skipped`).
     prefetch : bool, default=True
-        Read ahead in a thread, two batches at most.
+        Read ahead in a thread, three batches at most; who waits for it parses half of each large block meanwhile.
     block_bytes : int, default=2**20
         Bytes read at a time.
     max_line_bytes : int, default=2**24
