@@ -69,6 +69,7 @@ def test_every_ascii_character_in_a_long_text_is_hashed_as_by_scikit_learn(param
 def test_ngrams_are_those_of_scikit_learn(analyzer):
     for ngram_range in ((1, 1), (1, 2), (2, 3), (1, 5), (0, 2), (3, 7)):
         same(TEXTS, analyzer=analyzer, ngram_range=ngram_range)
+        same(TEXTS, analyzer=analyzer, ngram_range=ngram_range, dtype=np.float32)
 
 
 def every_character():
@@ -88,6 +89,13 @@ def test_words_and_lower_case_of_every_character_are_those_of_python(kind):
         tokens = collections.Counter(abs(murmurhash3_32(t)) % (2**31 - 1) for t in re.findall(r"\b\w\w+\b", text.lower()))
         row = slice(indptr[i], indptr[i + 1])
         assert dict(zip(indices[row].tolist(), data[row].tolist(), strict=True)) == tokens
+
+
+def test_words_of_every_length_are_hashed_as_by_scikit_learn():
+    words = [letter * n for n in range(1, 70) for letter in "abc"]
+    for ngram_range in ((1, 1), (1, 2), (2, 3)):
+        for texts in (words, [" ".join(words)], [" ".join(words[i::7]) for i in range(7)]):
+            same(texts, ngram_range=ngram_range, dtype=np.float32)
 
 
 @pytest.mark.parametrize("n_features", [1, 7, 64, 2**20, 2**31 - 1])
