@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from algorithms import LEARNERS
-from contracts import loops
+from contracts import loops, through_a_file
 from internals import again, state_of
 from looping import each_estimator, within
 from numpy.testing import assert_allclose, assert_array_equal
@@ -169,7 +169,7 @@ def test_scores_and_weights_of_any_size_leave_finite_probabilities():
         for y, scale in ((TWO, 1.0), (FOUR, 10.0 ** rng.integers(-8, 8, (120, 1)))):
             learner = onlinecls.Perceptron(eta0=eta0, probability=True, intercept_scaling=1.0)
             learner.partial_fit(X * scale, y, sample_weight=np.where(rng.random(120) < 0.5, weight, 1.0))
-            assert is_finite(learner) and np.isfinite(learner.predict_log_proba(X * scale)).all()
+            assert is_finite(through_a_file(learner)) and np.isfinite(learner.predict_log_proba(X * scale)).all()
             assert_allclose(learner.predict_proba(X * scale).sum(axis=1), 1.0)
 
 
