@@ -113,13 +113,6 @@ def test_no_exponential_overflows_and_the_sum_stays_that_of_theta(norm_bound, si
     assert max(sizes) > (1e10 if norm_bound == 1e-12 else 100 if norm_bound < 1.0 else 1.0) and learner.n_skipped_ == 0
 
 
-@both_constructions
-def test_a_row_that_multiplicative_learners_leave_out_is_no_update(multi_class):
-    learner = Classifier(multi_class=multi_class)
-    learner.partial_fit([[1.0, 2.0], [1e300, -1e300], [2.0, 1.0]], [0, 1, 2], classes=[0, 1, 2])
-    assert (learner.n_skipped_, learner.n_updates_) == (1, 2)
-
-
 def test_a_row_on_the_surface_of_a_multiplicative_ball_is_no_mistake():
     learner = OneClass(5.0, scale=1.0).partial_fit([[3.0, 4.0]])  # (the first centre is 0)
     assert (learner.n_mistakes_, learner.n_updates_, learner.t_) == (0, 0, 1)
