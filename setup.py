@@ -35,8 +35,9 @@ DIRECTIVES = {
 }
 GNU = sys.platform != "win32"
 # Debug information takes half of the compiler's time and nine tenths of the files' size. No number depends on the last two: they
-# say that nobody reads errno, or catches a trap, of a square root.
-FLAGS = ["-O3", "-g0", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"] if GNU else []
+# say that nobody reads errno, or catches a trap, of a square root. Functions begin at a cache line: where they lie in a file
+# changed a pass by a fifth.
+FLAGS = ["-O3", "-g0", "-falign-functions=64", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"] if GNU else []
 if SANITIZE:
     FLAGS = [*FLAGS, "-O1", "-g1", "-fno-omit-frame-pointer", *SANITIZE]
 # The loops over a row are too large for the compiler to inline them by itself: short rows would take a third longer.
