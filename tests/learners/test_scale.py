@@ -176,3 +176,20 @@ def test_an_intercept_beyond_the_dtype_is_its_largest_number():
     with np.errstate(over="raise"):
         learner.partial_fit(np.full((1, 2), 1e154), [0.5])
         assert np.isfinite(learner.intercept_).all()
+
+
+def test_one_row_tells_the_nearest_power_of_two():
+    for row, scale, constant in (([3.0, 4.0], 4.0, 1.0), ([0.0, 0.7], 0.5, 1.0), ([1.0, 0.0], 1.0, 1.0),
+                                 ([1.0] * 100, 8.0, 0.125), ([0.72, 0.0], 1.0, 1.0), ([0.7, 0.0], 0.5, 1.0)):
+        learner = AROWClassifier().partial_fit([row], [1], classes=[0, 1])
+        assert (learner.scale_, learner.intercept_scaling_) == (scale, constant), row
+    assert AROWClassifier(scale=3.0).partial_fit([[3.0, 4.0]], [1], classes=[0, 1]).intercept_scaling_ == 1.0
+
+
+def test_a_full_covariance_learns_the_first_rows_one_by_one():
+    X, targets, _ = problem()
+    model, single = (AROWClassifier(covariance="full") for _ in "ab")
+    model.partial_fit(X, targets["binary"])
+    for x, label in zip(X, targets["binary"], strict=True):
+        single.partial_fit([x], [label], classes=[0, 1])
+    assert_allclose(model.coef_, single.coef_, 1e-9)
