@@ -18,6 +18,7 @@ import corpora  # isort: skip
 
 import argparse
 import json
+import os
 import re
 import statistics
 import subprocess
@@ -53,7 +54,9 @@ N_ROWS = 50_000  # of one copy
 
 
 def run(command):
-    done = subprocess.run([sys.executable, "-S", "-c", LAUNCH, *command], stdout=subprocess.PIPE, text=True, check=True)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}  # (as installed)
+    done = subprocess.run([sys.executable, "-S", "-c", LAUNCH, *command], stdout=subprocess.PIPE, text=True, check=True,
+                          env=environment)
     return json.loads(done.stdout)
 
 
