@@ -55,39 +55,25 @@ def test_a_number_beyond_the_dtype_is_named_with_its_place(kind):
 
 
 NUMBERS = "X must be numbers, got dtype "
-ROWS = [
-    *((bad, f"Expected 2D array, got {found} array instead. Reshape your data: X.reshape(1, -1)")
-      for bad, found in ((X[0], "1D"), (np.float64(3.0), "scalar"), (X[None], "3D"))),
-    (X * 1j, "Complex data not supported, got X of dtype complex128. Use its real part."),
-    (sparse.csr_matrix(X * 1j), "Complex data not supported"),
-    (X[:3], "X and y must have the same number of rows, got inconsistent numbers of samples: 3 in X and 4 in y."),
-    (np.array([["a"] * 3] * 4, object), "X must be numbers, got 'a' at row 0, column 0 (could not convert string to float"),
+ROWS = [  # (those of 1D, complex and too few rows: scikit-learn's checks)
+    (np.float64(3.0), "Expected 2D array, got scalar array"), (X[None], "Expected 2D array, got 3D array"),
+    (sparse.csr_matrix(X * 1j), "Complex data not supported"), (np.array([["a"] * 3] * 4, object), "X must be numbers, got 'a'"),
     (np.array([[1, 2, 3]] * 2 + [[0, -(10**400), 0], [1, 2, 3]], object), "X must be numbers, got -1000"),
-    (np.zeros((4, 3), "M8[s]"), f"{NUMBERS}datetime64[s]. Turn dates"),
-    (np.zeros((4, 3), "m8[s]"), f"{NUMBERS}timedelta64[s]. Turn durations"),
-    (np.zeros((4, 3), [("a", "<f8")]), f"{NUMBERS}[('a', '<f8')]. Give the fields as columns."),
-    *((texts, NUMBERS) for texts in (
-        np.array([["1", "2", "3"]] * 4), [["1", "2", "3"]] * 4, np.array([[b"1"] * 3] * 4), [["a"] * 3] * 4)),
+    (np.zeros((4, 3), "M8[s]"), f"{NUMBERS}datetime64[s]. "), (np.zeros((4, 3), "m8[s]"), f"{NUMBERS}timedelta64[s]. "),
+    (np.zeros((4, 3), [("a", "<f8")]), f"{NUMBERS}[('a', '<f8')]. "), (Odd(), "X must be "),
+    *((texts, NUMBERS) for texts in (np.array([["1", "2", "3"]] * 4), [["1", "2", "3"]] * 4, np.array([[b"1"] * 3] * 4))),
     *((ragged, "X must be ") for ragged in ([[1.0, 2.0, 3.0], [1.0]], [[1.0], [[2.0]]])),
-    (Odd(), "X must be "),
 ]
 
 
 def test_wrong_shapes_and_types_of_rows_are_refused():
     for bad, message in ROWS:
         refused_everywhere(f"Perceptron: {message}", bad)
-    for learner in (LEARNER(), LEARNER().partial_fit(X, Y)):
-        for rows, y, found in ((X[:, :0], Y, "feature(s) (shape=(4, 0))"), (X[:0], Y[:0], "sample(s) (shape=(0, 3))")):
-            message = f"Perceptron: Found array with 0 {found} while a minimum of 1 is required."
-            refused(message, lambda: learner.fit(rows, y), learner)  # noqa: B023
 
 
-def test_another_number_of_features_is_refused():
-    learner = LEARNER().partial_fit(X, Y)
-    message = "X has 2 features, but Perceptron is expecting 3 features as input"
-    for call in (lambda: learner.partial_fit(X[:, :2], Y), lambda: learner.predict(X[:, :2]), lambda: learner.score(X[:, :2], Y)):
-        refused(message, call, learner)
-    refused(message, lambda: learner.set_params(warm_start=True).fit(X[:, :2], Y), learner)
+def test_fit_takes_another_number_of_features_only_if_it_starts_again():
+    learner = LEARNER(warm_start=True).partial_fit(X, Y)
+    refused("X has 2 features, but Perceptron is expecting 3 ", lambda: learner.fit(X[:, :2], Y), learner)
     assert learner.set_params(warm_start=False).fit(X[:, :2], Y).n_features_in_ == 2
 
 
@@ -152,46 +138,31 @@ def test_other_column_names_are_refused():
     refused(f"{message}must be in the same order", lambda: learner.predict(table.select(["c", "b", "a"])), learner)
 
 
-LABELS = [
-    (None, "requires y to be passed, but the target y is None."),
-    (sparse.csr_matrix([[0, 1, 0, 1]]), "y must be a dense array of labels, got a sparse matrix. Use y.toarray()."),
-    (np.zeros((4, 2)), "y should be a 1d array, got an array of shape (4, 2) instead."),
-    (Y[:3], "X and y must have the same number of rows, got inconsistent numbers of samples: 4 in X and 3 in y."),
-    ([0, 1, np.nan, 1], "y must be labels, got NaN or infinity in y (Input y contains NaN). Drop those rows."),
-    ([0, 1, 0.25, 1], "Unknown label type: continuous. y must be classes, got 0.25. Use a regressor, "),
+LABELS = [  # (None, two columns, NaN and too few: scikit-learn's checks and contracts.py)
+    (sparse.csr_matrix([[0, 1, 0, 1]]), "y must be a dense array of labels"), (Odd(), "y must be "),
+    ([0, 1, 0.25, 1], "Unknown label type: continuous. y must be classes, got 0.25. "),
     (Y.astype("M8[D]"), "y must be integers, booleans or strings, got dtype datetime64[D]."),
-    (np.array([0, "b", 0, "b"], object), "y must be all strings or all numbers, got a mixture of "),
-    (["a", None, "a", "b"], "y must be labels, got None at row 1: a label is missing. Drop that row."),
-    (["a", b"a", "b", "b"], "y must be all strings or all numbers, got a mixture of "),
     (["a", "b", "x" * 10**7, "b"], "y must have labels of at most 4096 characters, got one of 10000000: "),
-    (np.array([[0], [1, 2], [0], [1]], object), "y must be all strings or all numbers, got labels "),
-    (["a", "b", float("nan"), "b"], "y must be labels, got nan at row 2: a label is missing. "),
-    (Odd(), "y must be "),
+    *((mixed, "y must be all strings or all numbers, got ") for mixed in (
+        np.array([0, "b", 0, "b"], object), ["a", b"a", "b", "b"], np.array([[0], [1, 2], [0], [1]], object))),
+    (["a", None, "a", "b"], "y must be labels, got None at row 1: "), ([*"ab", float("nan"), "b"], "y must be labels, got nan "),
 ]
 TARGETS = [
-    ([0.0, np.nan, 1.0, 2.0], "y must be finite, got NaN at row 1. Drop the row."),
-    (None, "requires y to be passed, but the target y is None."),
-    (sparse.csr_matrix(np.ones((4, 1))), "y must be a dense array of numbers, got a sparse matrix. Use y.toarray()."),
-    (np.ones((4, 2)), "y should be a 1d array, got an array of shape (4, 2) instead."),
-    ([1.0, 2.0, 3.0], "X and y must have the same number of rows, got inconsistent numbers of samples: 4 in X and 3 in y."),
-    (["a", "b", "c", "d"], "y must be numbers, got something else (dtype <U1)."),
-    (np.ones(4) * 1j, "y must be numbers, got something else (dtype complex128)."),
+    (sparse.csr_matrix(np.ones((4, 1))), "y must be a dense array of numbers"), (np.ones((4, 2)), "y should be a 1d array"),
+    *((bad, "y must be numbers, got something else (dtype ") for bad in (["a", "b", "c", "d"], np.ones(4) * 1j)),
     *((bad, "y must be numbers") for bad in (Odd(), [10**400] * 4, [[1], [1, 2], 1, 1], np.ones(4, "M8[s]"))),
 ]
 SAMPLE_WEIGHTS = [
-    *(([1, bad, 1, 1], f"sample_weight must be finite and >= 0, got {bad} at row 1.") for bad in (-0.5, np.inf)),
-    (np.nan, "sample_weight must be finite and >= 0, got nan at row 0."),
-    (np.ones((4, 1)), "sample_weight.shape == (4, 1), expected (4,): one weight a row of X."),
+    ([1, -0.5, 1, 1], "sample_weight must be finite and >= 0, got -0.5 at row 1."),
+    (np.nan, "sample_weight must be finite and >= 0, got nan at row 0."), (np.ones((4, 1)), "sample_weight.shape == (4, 1), "),
     ([1, 10**400, 1, 1], "sample_weight must be numbers that fit float64, got one beyond it "),
-    (np.ones(4, "M8[s]"), "sample_weight must be numbers, got something else (dtype datetime64[s])."),
-    *((bad, "sample_weight must be ") for bad in (Odd(), ["a"] * 4, np.ones(4) * 1j, [None] * 3 + [object()])),
+    *((bad, "sample_weight must be ") for bad in (
+        Odd(), ["a"] * 4, np.ones(4) * 1j, [None] * 3 + [object()], np.ones(4, "M8[s]"))),
 ]
 CLASS_WEIGHTS = [
     ({1: -2.0}, "class_weight must be finite and >= 0, got -2 for class 1."),
-    ({0: 10**400}, "class_weight must be numbers that fit float64, got one beyond it "),
-    ({0: [1.0], 1: [1.0]}, "class_weight must have one number for a label, got {0: [1.0], 1: [1.0]}."),
-    ("auto", "class_weight must be None, 'balanced' or a dict of label: weight, got 'auto'."),
-    ({1: "heavy"}, "class_weight must be "),
+    ({0: 10**400}, "class_weight must be numbers that fit float64"), ({1: "heavy"}, "class_weight must be "),
+    ({0: [1.0], 1: [1.0]}, "class_weight must have one number for a label"), ("auto", "class_weight must be None, 'balanced' "),
 ]
 CLASSES = [
     Odd(), [0, [1, 2]], [0, 10**400], [object(), 0], [0, None], 5, {0, 1}, [0, 1, np.nan], [[0, 1]], [0, "b"], [0.5, 1], "ab"]
@@ -207,10 +178,8 @@ def test_wrong_labels_targets_and_weights_are_refused():
         refused_everywhere("Perceptron: " + message, X, sample_weight=weights)
     for classes in CLASSES:
         refused_everywhere("Perceptron: classes ", X, methods=["partial_fit"], classes=classes)
-    zeros = {"sample_weight": np.zeros(4)}
-    message, learner = "Perceptron: sample_weight must not be 0 for all rows, got 4 zeros. ", LEARNER().partial_fit(X, Y)
-    refused_everywhere(message, X, methods=["fit"], **zeros)
-    refused(message, lambda: learner.score(X, Y, **zeros), learner)
+    learner = LEARNER().partial_fit(X, Y)
+    refused("Perceptron: sample_weight must not be 0 ", lambda: learner.score(X, Y, sample_weight=np.zeros(4)), learner)
 
 
 def test_wrong_class_weights_are_refused():
@@ -297,9 +266,6 @@ FORMS = {  # (other loops of some estimators)
 }
 REFUSED = [
     (onlinecls.PassiveAggressiveClassifier(C=0.0), "C must be a number > 0, got C=0.0. C caps the step; float('inf') "),
-    (onlinecls.SCWClassifier(eta=0.5), "eta must be a number in (0.5, 1), got eta=0.5. eta is the required probability "),
-    (onlinecls.Perceptron(multi_class="ova"), "multi_class must be one of 'crammer_singer', 'ovr', got multi_class='ova'."),
-    (onlinecls.Perceptron(average=-1), "average must be True or False or an integer in [1, 2147483647], got average=-1."),
     *((KERNEL(**{name: value}), f"{name} must be ") for name, value in {
         "algorithm": "cw", "gamma": 0.0, "degree": 0, "coef0": float("nan"), "budget": 0, "r": -1, "C": 0, "eta0": 0,
         "aggressive": 2, "intercept_scaling": 0.0, "multi_class": "ovo", "kernel": "cosine", "kernel_params": [1]}.items()),
@@ -396,9 +362,6 @@ def test_a_learner_without_a_model_says_so(estimator):
     for name in (*shown, "t_", "n_updates_", "n_skipped_"):
         refused(message, lambda: getattr(learner, name), learner)  # noqa: B023
         assert not hasattr(learner, name)
-    given = {"predict": (X,), "decision_function": (X,), "score_samples": (X,), "score": (X, Y), "sparsify": (), "densify": ()}
-    for name in given.keys() & set(dir(learner)):
-        refused(message, lambda: getattr(learner, name)(*given[name]), learner)  # noqa: B023
 
 
 @pytest.mark.parametrize("learner, n, message", [

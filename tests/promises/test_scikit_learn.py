@@ -1,7 +1,5 @@
 """scikit-learn's own checks on every estimator, and its meta-estimators around them."""
 
-import warnings
-
 import numpy as np
 import pytest
 from algorithms import CLASSIFIERS, ESTIMATORS, REGRESSORS
@@ -11,10 +9,11 @@ import onlinecls
 
 sklearn = pytest.importorskip("sklearn", minversion="1.6", reason="scikit-learn is not installed")
 
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier, is_regressor  # noqa: E402
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone  # noqa: E402
 from sklearn.calibration import CalibratedClassifierCV  # noqa: E402
 from sklearn.datasets import make_classification, make_regression  # noqa: E402
-from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
+from sklearn.linear_model import Perceptron  # noqa: E402
+from sklearn.model_selection import cross_val_score  # noqa: E402
 from sklearn.multiclass import OneVsRestClassifier  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
@@ -90,7 +89,6 @@ def problem():
 @pytest.mark.parametrize("estimator", [cls() for cls in CLASSIFIERS + REGRESSORS] + REGRESSION_VARIANTS, ids=str)
 def test_pipelines_cross_validation_and_calibration_take_every_estimator(estimator, problem):
     classifies = estimator._estimator_type == "classifier"
-    assert (is_classifier(estimator), is_regressor(estimator)) == (classifies, not classifies)
     X, y = problem if classifies else make_regression(300, 12, noise=5.0, random_state=0)
     y = y if classifies else (y - y.mean()) / y.std()
     learner = clone(estimator).set_params(random_state=0)
@@ -99,50 +97,18 @@ def test_pipelines_cross_validation_and_calibration_take_every_estimator(estimat
     pipeline = make_pipeline(StandardScaler(), learner)
     least = 0.4 if classifies else 0.9  # (the accuracy, or R^2 by the tags)
     assert pipeline.fit(X, y).score(X, y) > least and cross_val_score(pipeline, X, y, cv=3).mean() > least
-    copy = clone(learner)
-    assert copy.get_params() == learner.get_params() and not copy.__sklearn_is_fitted__()
     if classifies:
-        one_vs_rest = OneVsRestClassifier(copy).fit(csr_matrix(X), y)
+        one_vs_rest = OneVsRestClassifier(learner).fit(csr_matrix(X), y)
         assert len(one_vs_rest.estimators_) == 3 and one_vs_rest.predict(X).shape == (300,)
-        probabilities = CalibratedClassifierCV(copy, cv=3).fit(X, y).predict_proba(X)
+        probabilities = CalibratedClassifierCV(learner, cv=3).fit(X, y).predict_proba(X)
         assert probabilities.shape == (300, 3) and np.allclose(probabilities.sum(axis=1), 1.0)
 
 
-def test_a_grid_search_finds_parameters_alone_and_in_a_pipeline(problem):
-    X, y = problem
-    search = GridSearchCV(
-        onlinecls.AROWClassifier(random_state=0), {"r": [0.01, 1.0, 100.0], "multi_class": ["ovr", "crammer_singer"]}, cv=3)
-    search.fit(X, y)
-    assert search.best_score_ > 0.4 and set(search.best_params_) == {"r", "multi_class"}
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    search = GridSearchCV(make_pipeline(StandardScaler(), onlinecls.Perceptron()), {"perceptron__eta0": [0.5, 1.0]}, cv=3)
-    assert search.fit(X, y).best_estimator_.predict(X).shape == (300,)
-
-
-def test_a_constant_of_a_tenth_gives_scikit_learn_s_models_of_sparse_rows():
+def test_a_constant_of_a_tenth_gives_scikit_learn_s_model_of_sparse_rows():
     """scikit-learn moves the intercept of sparse rows by 0.01 of a step, and a constant feature of 0.1 by 0.1 times 0.1 of it."""
-    linear_model = pytest.importorskip("sklearn.linear_model")
     X, y = onlinecls.datasets.load_sms_spam()
     X, y = X[:1500, np.unique(X[:1500].indices)].astype(np.float64), y[:1500]
-    for name, tolerance in (("Perceptron", 1e-12), ("PassiveAggressiveClassifier", 0.02)):
-        if not hasattr(linear_model, name):
-            pytest.skip(f"scikit-learn has no {name} any more")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)
-            theirs = getattr(linear_model, name)(shuffle=False).partial_fit(X, y, classes=["ham", "spam"])
-
-        def distance(constant, theirs=theirs, name=name):
-            ours = getattr(onlinecls, name)(intercept_scaling=constant, dtype=np.float64)
-            ours.partial_fit(X, y, classes=["ham", "spam"])
-            return max(np.abs(ours.coef_ - theirs.coef_).max(), abs(ours.intercept_ - theirs.intercept_)[0])
-
-        size = np.abs(theirs.coef_).max()
-        assert distance(0.1) <= tolerance * size and distance(1.0) > 3 * tolerance * size, name
-
-
-def test_methods_that_depend_on_a_parameter_are_there_with_it():
-    """Scorers, displays and meta-estimators choose among them by name."""
-    for probability in (False, True):
-        pipeline = onlinecls.make_stream_pipeline(StandardScaler(), onlinecls.AROWClassifier(probability=probability))
-        assert hasattr(pipeline, "predict_proba") == hasattr(pipeline, "predict_log_proba") == probability
-    assert not hasattr(onlinecls.make_stream_pipeline(StandardScaler(), onlinecls.AROWRegressor()), "decision_function")
+    theirs = Perceptron(shuffle=False).partial_fit(X, y, classes=["ham", "spam"])
+    ours = onlinecls.Perceptron(intercept_scaling=0.1, dtype=np.float64).partial_fit(X, y, classes=["ham", "spam"])
+    assert np.abs(ours.coef_ - theirs.coef_).max() <= 1e-12 * np.abs(theirs.coef_).max()
+    assert ours.intercept_ == pytest.approx(theirs.intercept_)
