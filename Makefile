@@ -38,7 +38,6 @@ lint: $(VENV)/.package $(VENV)/.lint
 # The site, in docs/_build/html, with its gallery; nothing is read from the network. Serve it: python -m http.server -d docs/_build/html
 docs: $(VENV)/.package $(VENV)/.docs
 	$(BIN)/python -m sphinx -b html -W -n --keep-going -q docs docs/_build/html
-	$(BIN)/python -m pytest -q tests/project/test_site.py
 
 # What goes out, in dist/: the sdist, and this machine's wheel with the tag of the oldest Linux that can load it; both checked.
 # The sdist is unpacked in build/unpacked: what is built and tested there (make -C build/unpacked test) has no file but its own.

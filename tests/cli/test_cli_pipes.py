@@ -195,21 +195,6 @@ def test_predict_waits_for_the_end_of_a_line_and_of_a_row(trained):
             assert running.finish() == 0 and running.rest() == ["ham"]
 
 
-def test_train_learns_from_an_open_pipe_and_prints_lines_by_time(tmp_path):
-    model, rows = tmp_path / "model", texts(200)
-    with Running("train", "-", "--format", "tsv", "--bits", 8, "--every", "0.05s", "--save", model) as running:
-        running.write(rows[0])
-        running.wait_for("examples ")  # the headings
-        for n in range(1, 200):
-            running.write(rows[n])
-            time.sleep(0.02)
-            if not running.lines["stderr"].empty():
-                break
-        assert 0 < int(running.read("stderr").split()[0]) <= n + 1 < 200
-        assert running.finish() == 0
-    assert learner_in(model).t_ == n + 1
-
-
 # --- signals --------------------------------------------------------------------------------------------------------------------
 
 
@@ -345,20 +330,6 @@ def test_predictions_keep_the_lines_of_their_rows(tmp_path, trained, done, forma
     if format == "vw":
         piped = process("predict", model, "-", "--on-error", "skip", input=Path(data).read_text())
         assert piped.stdout.splitlines() == expected and "7 malformed lines skipped" in piped.stderr
-
-
-def test_standard_input_is_read_as_the_data_of_the_model(trained):
-    rows, model = texts(30, 5), trained("tsv")
-    bare = "".join(row.split("\t")[1] for row in rows)
-    expected = process("predict", model, "-", input=bare).stdout
-    csv, jsonl = ("".join(make(*row.rstrip("\n").split("\t")) for row in rows) for make in (
-        lambda label, text: f'{label},"{text}"\n', lambda label, text: json.dumps({"label": label, "text": text}) + "\n"))
-    assert process("predict", model, "-", "--format", "jsonl", "--text", "text", input=jsonl).stdout == expected
-    columns = ("--format", "csv", "--no-header", "--label", "0", "--text", "1")
-    assert process("predict", model, "-", *columns, input=csv).stdout == expected
-    assert process("predict", model, "-", input="win, a prize, now\nlunch, at noon, today\n").stdout.split() == ["spam", "ham"]
-    vw = process("predict", model, "-", "--format", "vw", input="1 | a b\n")
-    assert vw.returncode == 1 and "rows must be like those of tsv that the model has learnt, got vw" in vw.stderr
 
 
 @pytest.mark.parametrize("closed, message", [(">&-", "standard output must be open"), ("<&-", "<stdin>: must be open")])

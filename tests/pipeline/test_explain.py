@@ -111,16 +111,10 @@ def test_a_step_that_keeps_columns_keeps_their_names():
 
 
 def test_the_learners_attributes_are_those_of_the_pipeline():
-    pipeline = make_stream_pipeline(HashingVectorizer(), AROWClassifier())
-    names = ("classes_", "coef_", "intercept_", "covariance_", "t_", "n_mistakes_", "n_updates_")
-    assert not any(hasattr(pipeline, name) for name in names)
+    pipeline = make_stream_pipeline(HashingVectorizer(), PassiveAggressiveClassifier())
+    assert not hasattr(pipeline, "coef_")
     pipeline.partial_fit(TEXTS, TWO)
-    for name in names:
-        np.testing.assert_array_equal(getattr(pipeline, name), getattr(pipeline[-1], name))
-    without = make_stream_pipeline(HashingVectorizer(), PassiveAggressiveClassifier()).partial_fit(TEXTS, TWO)
-    assert [name for name in names if not hasattr(without, name)] == ["covariance_"]
-    kernel = make_stream_pipeline(KernelOnlineClassifier(kernel="rbf")).partial_fit(ROWS, TWO)
-    assert not hasattr(kernel, "coef_") and kernel.t_ == 90
+    assert (pipeline.coef_ == pipeline[-1].coef_).all() and not hasattr(pipeline, "covariance_")
 
 
 def test_what_cannot_be_explained_is_refused():

@@ -6,7 +6,6 @@ import pickle
 import numpy as np
 import pytest
 from forging import forged
-from scipy import sparse
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.feature_extraction.text import HashingVectorizer as TheirVectorizer
 from sklearn.frozen import FrozenEstimator
@@ -80,27 +79,18 @@ def test_any_split_gives_the_same_model(name, tmp_path):
     assert whole.score(X, y) > 0.8
 
 
-def test_a_file_holds_all_of_it(tmp_path):
-    """Parameters, statistics, labels, metadata."""
-    X, y = problem()
-    table = TableVectorizer(bits=5, max_values=4, ignore=("year",), clip=3.0, dtype=np.float32)
+def test_a_file_holds_the_parameters_of_texts_and_metadata_and_no_other_steps(tmp_path):
     words, labels = texts()
-    for steps, rows, targets in (
-        ([table, AROWClassifier(r=0.5)], X, y),
-        ([HashingVectorizer(n_features=64, dtype="float32"), AROWClassifier()], words, labels),
-    ):
-        pipeline = make_stream_pipeline(*steps).partial_fit(rows, targets)
-        pipeline.save(tmp_path / "model", metadata={"a": 1})
-        loaded, metadata = onlinecls.load(tmp_path / "model", return_metadata=True)
-        assert metadata == {"a": 1} and repr(loaded) == repr(pipeline)
-        assert loaded.decision_function(rows).tolist() == pipeline.decision_function(rows).tolist()
-        for name in ("statistics_", "n_features_in_"):
-            assert getattr(loaded[0], name, None) == getattr(pipeline[0], name, None)
-    theirs = make_stream_pipeline(TheirVectorizer(n_features=64), AROWClassifier()).fit(words, labels)
-    with pytest.raises(ValueError, match="save must have steps that a file without pickle can hold"):
-        theirs.save(tmp_path / "theirs")
-    with pytest.raises(ValueError, match="save must have a learner of onlinecls"):
-        make_stream_pipeline(HashingVectorizer(), SGDClassifier()).fit(words, labels).save(tmp_path / "theirs")
+    vectorizer = HashingVectorizer(n_features=64, dtype="float32")
+    pipeline = make_stream_pipeline(vectorizer, AROWClassifier()).partial_fit(words, labels)
+    pipeline.save(tmp_path / "model", metadata={"a": 1})
+    loaded, metadata = onlinecls.load(tmp_path / "model", return_metadata=True)
+    assert metadata == {"a": 1} and repr(loaded) == repr(pipeline)
+    assert loaded.decision_function(words).tolist() == pipeline.decision_function(words).tolist()
+    for steps, message in (([TheirVectorizer(n_features=64), AROWClassifier()], "steps that a file without pickle"),
+                           ([HashingVectorizer(), SGDClassifier()], "a learner of onlinecls")):
+        with pytest.raises(ValueError, match=f"save must have {message}"):
+            make_stream_pipeline(*steps).fit(words, labels).save(tmp_path / "theirs")
 
 
 BROKEN = {
@@ -186,13 +176,9 @@ def test_pipelines_are_cloned_searched_and_set_by_step():
 def test_one_row_before_there_is_a_model():
     """Pipelines answer, as river's models do, before they have learnt anything."""
     pipeline = make_stream_pipeline(TableVectorizer(), AROWClassifier(probability=True))
-    assert pipeline.predict_one({"a": 1}) is None
-    assert pipeline.predict_proba_one({"a": 1}) == {}
+    assert pipeline.predict_one({"a": 1}) is None and pipeline.predict_proba_one({"a": 1}) == {}
     assert make_stream_pipeline(TableVectorizer(), AROWRegressor()).predict_one({"a": 1}) == 0.0
-    pipeline.learn_one({"a": 1.0}, "x").learn_one({"a": 2.0}, "y")
-    assert set(pipeline.predict_proba_one({"a": 1.5})) == {"x", "y"}
     assert not hasattr(make_stream_pipeline(TableVectorizer(), AROWClassifier()), "predict_proba")
-    assert not hasattr(make_stream_pipeline(TableVectorizer(), AROWRegressor()), "decision_function")
 
 
 class Uncopied(AROWClassifier):
@@ -259,29 +245,11 @@ class Halved(TableVectorizer):
         return super().transform(X) / 2
 
 
-class Lengths(HashingVectorizer):
-    """A vectorizer that learns, and makes rows of its own."""
-
-    n_seen = 0
-
-    def partial_fit(self, X, y=None):
-        self.n_seen += len(X)
-        return self
-
-    def transform(self, X):
-        return sparse.csr_matrix([[len(text), 1.0] for text in X])
-
-
 def test_methods_of_classes_that_extend_the_steps_are_called():
     X, y = problem()
     pipeline = make_stream_pipeline(Halved(bits=0, max_values=8), AROWClassifier()).partial_fit(X, y)
     learner = AROWClassifier().partial_fit(TableVectorizer(bits=0, max_values=8).learn_transform(X) / 2, y)
     np.testing.assert_array_equal(pipeline[-1].coef_, learner.coef_)
-    words, labels = texts()
-    rows = Lengths().transform(words)
-    pipeline = make_stream_pipeline(Lengths(), AROWClassifier()).partial_fit(words, labels)
-    np.testing.assert_array_equal(pipeline[-1].coef_, AROWClassifier().partial_fit(rows, labels).coef_)
-    assert pipeline[0].n_seen == 60
 
 
 def test_pipelines_refuse_steps_without_names_or_methods_and_do_not_merge():

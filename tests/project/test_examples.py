@@ -1,7 +1,6 @@
 """Runs of the examples; the demo, which needs the package only, is a step of CI."""
 
 import gzip
-import importlib
 import os
 import subprocess
 import sys
@@ -35,26 +34,9 @@ def test_the_email_example_tells_folders_by_their_words(tmp_path):
     assert all(0.0 < float(figure) < 50.0 for figure in figures[3:])
 
 
-def test_examples_name_missing_data(tmp_path):
-    for name, needed in (("email_folders.py", "no mail in"), ("digits.py", f"no {tmp_path / 'mnist.npz'}")):
-        done = run(name, ONLINECLS_DATA=str(tmp_path))
-        assert done.returncode == 1 and done.stdout == "" and done.stderr.startswith(needed)
-
-
 @pytest.mark.parametrize("name", sorted(path.stem for path in (EXAMPLES / "reproduce").glob("[!_]*.py") if path.stem != "common"))
 def test_reproduction_runs(name):
     pytest.importorskip("matplotlib")
     done = run(f"reproduce/{name}.py", "--smoke")
     assert done.returncode == 0, done.stderr
     assert f"{name}: " in done.stdout
-
-
-@pytest.mark.parametrize(("held", "told", "verdict"), [
-    ([True, True], "", "holds"), ([True, False], "", "holds on some readings"), ([False, False], "", "does not hold"),
-    ([False, True], "slip", "slip"), ([False, False], "slip", "does not hold"), ([True], "notation", "notation"),
-])
-def test_a_sentence_of_a_paper_holds_only_on_all_readings(monkeypatch, held, told, verdict):
-    pytest.importorskip("matplotlib")
-    monkeypatch.syspath_prepend(str(EXAMPLES / "reproduce"))
-    common = importlib.import_module("common")
-    assert common.sentence("A1", "", [common.reading("", "", yes) for yes in held], verdict=told)["verdict"] == verdict

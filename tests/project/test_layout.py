@@ -12,45 +12,17 @@ from onlinecls._registry import WINGS
 
 ROOT = Path(__file__).resolve().parents[2] / "src" / "onlinecls"  # (an installed package has no .pyx)
 
-# A part may import from those above it and from its own folder. A folder is whole on one floor.
-PARTS = {
-    "_rules.*": "the papers' rules: what a row's margin and norms make of a step",
-    "_rows.*": "rows that the compiled code can trust, and their checks",
-    "_compiled/*": "compiled code: rounds, geometries, small calls, the base of all models",
-    "_core.*": "the training loops, the diagonal and the full covariance update",
-    "_files.py": "files of models, whatever the models are",
-    "_input/*": "from what a user gives to rows that the compiled code can trust",
-    "_models/*": "what learning changes: how a model's numbers start, grow, are checked, merged and saved",
-    "_registry.py": "the table of algorithms",
-    "_estimators/*": "classifiers, regressors and one-class learners with scikit-learn's interface",
-    "_wings/shared/*": "compiled code that several wings share",
-    "_wings/one_class/*": "the one-class learner, and the base and the loop of those of other wings",
-    "_wings/adagrad/*": "AdaGrad and FTRL-proximal",
-    "_wings/p_norm/*": "the p-norm Perceptrons",
-    "_wings/multiplicative/*": "the multiplicative learners",
-    "_wings/dual_ascent/*": "dual ascent, gradient descent, and Hedge",
-    "_wings/kernels/*": "kernel learners",
-    "_wings/online_to_batch/*": "one predictor from the hypotheses of an online learner",
-    "_wings/committee/*": "committees",
-    "_wings/__init__.py": "the families beside the core",
-    "_hashing/*": "names and texts to columns, compiled",
-    "text/*": "the vectorizer of texts, and names of its columns",
-    "tables/*": "the vectorizer of tables",
-    "_pipeline.py": "steps and a learner as one object",
-    "streams/*": "files of rows, in batches",
-    "parallel.py": "streams in parts, on many cores and machines",
-    "datasets/*": "a data set to try things on",
-    "reference/*": "the algorithms as one would write them down, slowly",
-    "measures.py": "measures of predictions",
-    "evaluation.py": "progressive validation, and learners compared on a stream",
-    "plotting.py": "curves of progressive validation",
-    "bounds.py": "the papers' bounds beside what a learner did",
-    "river.py": "models of river",
-    "__init__.py": "the public names",
-    "_cli/*": "the command line",
-    "__main__.py": "python -m onlinecls",
-}
-CORE = 1 + list(PARTS).index("_estimators/*")
+# A part may import from those before it and from its own folder. A folder is whole on one floor.
+PARTS = """
+_rules.* _rows.* _compiled/* _core.* _files.py _input/* _models/* _registry.py _estimators/*
+_wings/shared/* _wings/one_class/* _wings/adagrad/* _wings/p_norm/* _wings/multiplicative/* _wings/dual_ascent/* _wings/kernels/*
+_wings/online_to_batch/* _wings/committee/* _wings/__init__.py
+_hashing/* text/* tables/* _pipeline.py streams/* parallel.py datasets/* reference/* measures.py evaluation.py plotting.py
+bounds.py river.py __init__.py _cli/* __main__.py
+""".split()
+CORE = 1 + PARTS.index("_estimators/*")
+
+
 def is_private(name: str) -> bool:
     return name.startswith("_") and not name.startswith("__") and name not in ("_asdict", "_replace")  # (of named tuples)
 

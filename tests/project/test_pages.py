@@ -14,7 +14,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,6 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 START = DOCS / "tour.md"
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OPTIONAL = {"sklearn", "matplotlib", "pandas", "polars", "pyarrow", "backports", "river"}
 CHECKER = doctest.OutputChecker()
 SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -95,7 +93,7 @@ def command(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(path.parent), prepend=os.pathsep)
 
 
-def run(page, found):
+def run_page(page, found):
     """Run blocks of a page as one program."""
     namespace = {"__name__": "__main__"}
     if page != START:
@@ -117,7 +115,7 @@ WITH_CODE = [page for page in PAGES if {"python", "console"} & {language for lan
 def test_code_runs_and_prints_what_is_shown(page, tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
     try:
-        run(page, blocks(page))
+        run_page(page, blocks(page))
     except ImportError as error:
         if (error.name or "").split(".")[0] not in OPTIONAL and "onlinecls[" not in str(error):
             raise
@@ -125,49 +123,29 @@ def test_code_runs_and_prints_what_is_shown(page, tmp_path, monkeypatch, command
 
 
 def commands(page):
-    """Every command of a page, in ``sh`` and ``console`` blocks and in running text, without pipes and loops."""
+    """Every `onlinecls` and `make` of a page, in ``sh`` and ``console`` blocks and in running text, without pipes and loops."""
     text = page.read_text(encoding="utf-8")
-    lines = [line for language, code, _ in blocks(page) if language == "sh" for line in code.splitlines()]
-    shown = [line for language, code, _ in blocks(page) if language == "console" for line in code.splitlines()]
-    lines += [line[2:] for line in shown if line.startswith("$ ")]
+    lines = [line.removeprefix("$ ") for language, code, _ in blocks(page) for line in code.splitlines()
+             if language == "sh" or (language == "console" and line.startswith("$ "))]
     running = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
-    mentioned = [" ".join(code.split()) for code in re.findall(r"`([^`]+)`", running)]
-    lines += [code for code in mentioned if not re.fullmatch(r"onlinecls \w+", code)]  # a command's name, a format's
+    lines += [code for code in re.findall(r"`([^`]+)`", running) if not re.fullmatch(r"onlinecls \w+", code)]
     for line in lines:
-        line = re.sub(r"\$\{\w+:-\}", "", line)  # the shell's ${variable:-}, empty at first
-        for part in re.split(r"\|\|?|&&|;|>", line):
-            if re.match(r" *(onlinecls|make|python|pip) ", part) and not re.search(r"\bCOMMAND\b|\bFILE\b|\[-", part):
+        for part in re.split(r"\|\|?|&&|;|>", line.replace("\n", " ")):
+            if re.match(r" *(onlinecls|make) ", part) and not re.search(r"\bCOMMAND\b|\bFILE\b|\[-", part):
                 yield shlex.split(part, comments=True)
 
 
-def parses(arguments):
-    """Return whether the command line takes these arguments, and what it said (wrong usage has exit code 2)."""
-    module, name = PROJECT["scripts"]["onlinecls"].split(":")
-    said = io.StringIO()
-    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(said):
-        code = getattr(importlib.import_module(module), name)(arguments)
-    return code != 2, said.getvalue()
-
-
 @every([page for page in PAGES if any(commands(page))])
-def test_commands_and_options_named_in_a_page_exist(page, tmp_path, monkeypatch):
+def test_commands_and_options_named_in_a_page_exist(page, tmp_path, monkeypatch, run):
     monkeypatch.chdir(tmp_path)  # an empty directory: a command that is understood ends at its missing file
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for command, *arguments in commands(page):
         if command == "onlinecls":
-            understood, said = parses(arguments)
-            assert understood, f"onlinecls {arguments}: {said}"
-        elif command == "make":
-            for target in (a for a in arguments if "=" not in a):
-                assert re.search(rf"^{re.escape(target)}:", makefile, re.MULTILINE), f"make {target}"
-        elif command == "pip":
-            for extras in re.findall(r"\[([\w,]+)\]", " ".join(arguments)):
-                assert set(extras.split(",")) <= set(PROJECT["optional-dependencies"]), arguments
-        elif arguments[0].endswith(".py"):
-            source = (ROOT / arguments[0]).read_text(encoding="utf-8")
-            for option in (a for a in arguments if a.startswith("--")):
-                assert f'"{option}"' in source, f"{arguments[0]} has no {option}"
+            code, _, said = run(*arguments)
+            assert code != 2, f"onlinecls {arguments}: {said}"
+        for target in (a for a in arguments if command == "make" and "=" not in a):
+            assert re.search(rf"^{re.escape(target)}:", makefile, re.MULTILINE), f"make {target}"
 
 
 def slug(heading):

@@ -290,7 +290,6 @@ def test_columns_of_csv_that_cannot_be_are_refused():
         assert error_of(head).startswith("<stream>: expected names of columns in the first line")
     for data, options, message in (
         (b"y,text\nx,a\n", {}, "the column 'label' of the labels must be there, got ['y', 'text']"),
-        (b"label,text\nx,a\n", {"text": "body"}, "the column 'body' of the texts must be there"),
         (b"label,a,a\nx,1,2\n", {}, "different names, got 'a' twice"),
         (b"label\nx\n", {}, "a column of features or texts must be there"),
         (b"label,text,w\nx,a,-1\n", {"weight": "w"}, "<stream>:2: expected a weight >= 0, got '-1'"),

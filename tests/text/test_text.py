@@ -219,35 +219,28 @@ def test_lone_surrogates_in_ngrams_are_refused_as_by_scikit_learn():
 
 
 @pytest.mark.parametrize(("make", "error", "message"), [
-    (lambda pa: "text", ValueError, "Iterable over raw text documents expected, string object received."),
-    (lambda pa: b"text", ValueError, "Iterable over raw text documents expected, bytes object received."),
-    (lambda pa: [], ValueError, "HashingVectorizer: X must hold at least one text, got none."),
-    (lambda pa: ["ab", np.nan], ValueError, "X must hold str, bytes or dicts, got nan, a missing value, in row 1."),
-    (lambda pa: (each for each in ["ab", "c", None]), ValueError, "got None, a missing value, in row 2."),
-    (lambda pa: ["ab", 3], TypeError, "HashingVectorizer: X must hold str, bytes or dicts, got int in row 1."),
-    (lambda pa: [["ab"]], TypeError, "got list in row 0."),
-    (lambda pa: pa.array(["ab", None]), ValueError, "HashingVectorizer: X must not hold nulls, got one in row 1."),
-    (lambda pa: pa.array([1]), TypeError, "HashingVectorizer: X must be a column of strings, got an Arrow column of int64."),
-    *((lambda pa, X=X: X, TypeError, "HashingVectorizer: X must be an iterable of texts, got ")
-      for X in (None, 3, np.array("one text"), np.array(None))),
+    (lambda pa: "text", ValueError, "string object received"), (lambda pa: b"text", ValueError, "bytes object received"),
+    (lambda pa: [], ValueError, "at least one text, got none"), (lambda pa: ["ab", np.nan], ValueError, "got nan, a missing"),
+    (lambda pa: iter(["ab", "c", None]), ValueError, "got None, a missing value, in row 2"),
+    (lambda pa: ["ab", 3], TypeError, "got int in row 1"), (lambda pa: [["ab"]], TypeError, "got list in row 0"),
+    (lambda pa: pa.array(["ab", None]), ValueError, "nulls, got one in row 1"),
+    (lambda pa: pa.array([1]), TypeError, "got an Arrow column of int64"), (lambda pa: 3, TypeError, "an iterable of texts"),
+    (lambda pa: np.array("one text"), TypeError, "an iterable of texts"),
 ])
 def test_input_other_than_texts_is_refused(make, error, message):
     for params in ({}, {"token_pattern": "[a-z]+"})[: 1 + ("an iterable" in message)]:
-        with pytest.raises(error, match=re.escape(message)):
+        with pytest.raises(error, match=message):
             HashingVectorizer(**params).transform(make(pytest.importorskip("pyarrow")))
 
 
 @pytest.mark.parametrize("params", [
-    {"n_features": 0}, {"n_features": 2**31}, {"norm": "max"}, {"analyzer": "words"}, {"dtype": np.uint8}, {"dtype": "(,)f4"},
-    {"dtype": "f4,"}, {"ngram_range": 2}, {"stop_words": "german"}, {"token_pattern": None}, {"token_pattern": "(a)(b)"},
-    {"decode_error": "no"}, {"encoding": "no"}, {"binary": 1}, {"tokenizer": "x"},
+    {"n_features": 0}, {"n_features": 2**31}, {"norm": "max"}, {"analyzer": "words"}, {"dtype": "(,)f4"}, {"ngram_range": 2},
+    {"stop_words": "german"}, {"token_pattern": "(a)(b)"}, {"decode_error": "no"}, {"encoding": "no"}, {"binary": 1},
 ], ids=str)
 def test_parameters_out_of_range_are_refused(params):
     ((name, value),) = params.items()
-    for call in ("fit", "transform", "partial_fit"):
-        with pytest.raises(ValueError, match=re.escape(f"got {name}={value!r}.")) as caught:
-            getattr(HashingVectorizer(**params), call)(["ab"])
-        assert str(caught.value).startswith(f"HashingVectorizer: {name} must be ")
+    with pytest.raises(ValueError, match=rf"^HashingVectorizer: {name} must be .*{re.escape(f'got {name}={value!r}.')}"):
+        HashingVectorizer(**params).transform(["ab"])
 
 
 def test_lengths_of_ngrams_that_no_text_has():
@@ -314,17 +307,12 @@ def test_a_vectorizer_can_be_used_by_several_threads():
 
 
 def test_a_parameter_changed_after_a_call_is_used_by_the_next():
-    text, words = ["The cat and the dog"], ["cat"]
-    one = HashingVectorizer(n_features=64)
-    one.transform(text)
-    for name, value in (("lowercase", False), ("norm", None), ("binary", True), ("n_features", 32), ("ngram_range", (1, 2))):
+    text, words, one = ["The cat and the dog"], ["cat"], HashingVectorizer(n_features=64)
+    for name, value in (("binary", True), ("n_features", 32), ("ngram_range", (1, 2)), ("stop_words", words)):
         one.set_params(**{name: value}).transform(text)
         assert_same(one.transform(text), HashingVectorizer(**one.get_params()).transform(text))
-    one.set_params(stop_words=words).transform(text)
     words.append("dog")
-    assert one.transform(text).nnz == HashingVectorizer(**one.get_params()).transform(text).nnz
-    with pytest.raises(ValueError, match="norm must be"):
-        one.set_params(norm="l3").transform(text)
+    assert_same(one.transform(text), HashingVectorizer(**one.get_params()).transform(text))
 
 
 def test_a_hasher_can_be_used_after_a_text_that_failed():
@@ -396,14 +384,10 @@ def test_frequent_names_stay_when_memory_is_full():
 
 
 def test_feature_names_are_collected_over_calls_and_pickled():
-    names = FeatureNames(HashingVectorizer())
-    names.transform(TEXTS[:5])
-    names.transform(TEXTS[5:])
-    once, _ = named(TEXTS)
+    names, (once, _) = FeatureNames(HashingVectorizer()), named(TEXTS)
+    names.transform(TEXTS[:5]), names.transform(TEXTS[5:])
     for twin in (names, pickle.loads(pickle.dumps(names))):
-        assert twin.columns().tolist() == once.columns().tolist()
-        assert all(twin.look_up(c) == once.look_up(c) for c in once.columns())
-        assert repr(twin) == "FeatureNames(HashingVectorizer(), max_names=100000)" and len(twin) == len(once)
+        assert [(c, twin.look_up(c)) for c in twin.columns()] == [(c, once.look_up(c)) for c in once.columns()]
 
 
 TRAINING = ["cheap pills now", "lunch at noon", "cheap lunch", "pills pills", "see you at noon", "cheap now"]
@@ -429,22 +413,6 @@ def test_top_features_have_the_largest_weights_of_a_class(alternate_sign):
     assert top["spam"][0].name in ("pills", "now") and top["ham"][0].name in ("lunch", "noon", "see", "you")
     every = names.top_features(model, 10**6)
     assert len(every["ham"]) + len(every["spam"]) <= len(names)
-
-
-def test_feature_names_refuse_invalid_arguments():
-    names, X = named(TRAINING)
-    model, plain = AROWClassifier().fit(X, LABELS), HashingVectorizer()
-    narrow = AROWClassifier(r=2).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
-    for error, run, message in (
-        (ValueError, lambda: FeatureNames(plain, 1), "max_names must be an integer >= 2, got max_names=1."),
-        (ValueError, lambda: names.top_features(model, 0), "k must be an integer >= 1, got k=0."),
-        (ValueError, lambda: FeatureNames(plain).top_features(model), "there must be names, got none."),
-        (ValueError, lambda: names.top_features(AROWClassifier()), "model must be a fitted classifier of 1048576 columns, "),
-        (ValueError, lambda: names.top_features(narrow), "model must be a fitted classifier of 1048576 columns, "),
-        (TypeError, lambda: FeatureNames(100), "vectorizer must be a HashingVectorizer, got 100."),
-    ):
-        with pytest.raises(error, match=re.escape(f"FeatureNames: {message}")):
-            run()
 
 
 # --- dicts of words ----------------------------------------------------------------------------------------------------------
