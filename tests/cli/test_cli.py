@@ -190,10 +190,9 @@ def test_evaluate_measures_the_predictions_of_the_model(tmp_path, run):
 
 def test_evaluate_refuses_a_file_none_of_whose_labels_is_the_models(tmp_path, run, trained):
     path = write_tsv(tmp_path / "b.tsv", [("Ham", "lunch"), ("Spam", "win")])
-    assert "a label must be one of the model's (ham, spam), got none of them, but Ham, Spam" in run("evaluate", trained, path)[2]
+    assert "got none of them, but Ham, Spam" in run("evaluate", trained, path)[2]
     path = write_tsv(tmp_path / "b.tsv", [("ham", "lunch"), ("other", "win")])
-    found = json.loads(run("evaluate", trained, path, "--json")[1])
-    assert found["mistakes"] >= 1 and found["classes"]["other"]["recall"] == 0.0
+    assert json.loads(run("evaluate", trained, path, "--json")[1])["classes"]["other"]["recall"] == 0.0
 
 
 def test_inspect_shows_words_with_their_confidence(tsv, run, trained):
@@ -225,9 +224,9 @@ def test_wrong_usage_is_one_line_and_a_pointer_to_the_help(run, arguments, compl
 
 def test_errors_about_files_name_the_file(tmp_path, run, trained, tsv):
     assert run("train", tmp_path / "absent.tsv")[2].endswith("absent.tsv: No such file or directory\n")
-    assert "could have saved" in run("predict", tsv, tsv)[2]
     PassiveAggressiveOneClass().partial_fit([[1.0]]).save(tmp_path / "one")
-    assert "must be a classifier or a regressor" in run("predict", tmp_path / "one", tsv)[2]
+    for model, message in ((tsv, "could have saved"), (tmp_path / "one", "must be a classifier or a regressor")):
+        assert message in run("predict", model, tsv)[2]
     (tmp_path / "empty.tsv").write_text("")
     assert "must have an example of weight > 0, got none" in run("train", tmp_path / "empty.tsv")[2]
     assert "must have an example, got none" in run("evaluate", trained, tmp_path / "empty.tsv")[2]

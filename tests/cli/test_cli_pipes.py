@@ -263,12 +263,9 @@ def test_an_interrupt_in_the_second_pass_is_counted_right(tmp_path):
         ended, said = running.finish(), "\n".join(running.rest("stderr"))
         assert ended == 143, said
         told = json.loads(running.rest()[-1])
-    learnt = learner_in(model).t_
     assert told["examples"] == 30000 and told["passes"] >= 1
-    assert learnt == 30000 * told["passes"] + told["row"]
-    assert f"ended after row {told['row']:,} of pass {told['passes'] + 1}; what was learnt is saved" in said
-    n_passes = told["passes"] + 2
-    more = ("train", data, "--passes", n_passes, "--quiet")
+    assert learner_in(model).t_ == 30000 * told["passes"] + told["row"]
+    more = ("train", data, "--passes", told["passes"] + 2, "--quiet")
     assert process(*more, "--resume", model, "--save", model).returncode == 0
     assert process(*more, "--bits", 10, "--save", whole).returncode == 0
     assert model.read_bytes() == whole.read_bytes()

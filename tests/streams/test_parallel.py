@@ -147,17 +147,15 @@ def test_learners_of_parts_of_a_table_merge_behind_the_statistics_of_all(bits, t
 
 
 def test_a_part_that_fails_or_does_not_merge_is_named(tmp_path):
-    parts = parts_of_arrays()
-    for at, bad, said in (
-        (0, (np.full((2, 6), np.nan), [0, 1]), r"part 1 \(a tuple\) must be learnt, got ValueError: .*NaN"),
-        (2, (np.full((2, 6), np.nan), [0, 1]), r"part 3 \(a tuple\) must be learnt, got ValueError: .*NaN"),
+    parts, bad = parts_of_arrays(), (np.full((2, 6), np.nan), [0, 1])
+    for at, part, said in (
+        (0, bad, r"part 1 \(a tuple\) must be learnt, got ValueError"), (2, bad, r"part 3 \(a tuple\) must be learnt"),
         (5, tmp_path / "missing.tsv", r"part 6 \(.*missing.tsv\) must be learnt, got FileNotFoundError"),
-        (1, (np.ones((4, 7)), [0, 1, 2, 0]), r"part 2 \(a tuple\) must merge with those before it, got AROWClassifier: "),
-        (5, (np.ones((4, 6)), ["a", "b", "a", "b"]), r"part 6 \(a tuple\) must merge with those before it, got AROW"),
+        (1, (np.ones((4, 7)), [0, 1, 2, 0]), r"part 2 \(a tuple\) must merge with those before it, got AROW"),
     ):
         for n_jobs in (1, 2)[: 2 if "learnt" in said else 1]:
             with pytest.raises(ValueError, match=r"^parallel\.fit: " + said):
-                parallel.fit(make(), [*parts[:at], bad, *parts[at:]], n_jobs=n_jobs)
+                parallel.fit(make(), [*parts[:at], part, *parts[at:]], n_jobs=n_jobs)
 
 
 def test_an_engine_of_ones_own_exchanges_bytes(expected, tmp_path):
@@ -177,13 +175,10 @@ def test_an_engine_of_ones_own_exchanges_bytes(expected, tmp_path):
 
 
 @pytest.mark.parametrize(("learner", "parts", "message"), [
-    (make(), [], "parts must be at least one"), (make(), 7, "parts must be paths, .*got int"),
-    (make(), [7], "a part must be a path, .*got int as part 1"), (make(), [[], []], "parts must have rows, got none"),
-    (make(), "nowhere-*.tsv", "parts must name files, got 'nowhere-"),
-    (onlinecls.AROWClassifier(forgetting=0.01), parts_of_arrays(), "forget nothing"),
-    (pipeline(), [], "parts must be at least one"), (pipeline(forgetting=0.1), tables(), "forget"),
-    (pipeline(), [iter(tables())], r"it may be read twice\), got list_iterator as part 1"),
-    (onlinecls.make_stream_pipeline(TableVectorizer(), TableVectorizer(), make()), tables(), "a pipeline must have one step"),
+    (make(), [], "at least one"), (make(), 7, "got int"), (make(), [7], "as part 1"), (make(), [[], []], "have rows"),
+    (make(), "nowhere-*.tsv", "name files"), (onlinecls.AROWClassifier(forgetting=0.01), parts_of_arrays(), "forget nothing"),
+    (pipeline(forgetting=0.1), tables(), "forget"), (pipeline(), [iter(tables())], "read twice"),
+    (onlinecls.make_stream_pipeline(TableVectorizer(), TableVectorizer(), make()), tables(), "one step"),
 ])
 def test_what_cannot_be_learnt_in_parts_is_refused(learner, parts, message):
     with pytest.raises(ValueError, match=message):

@@ -398,21 +398,17 @@ LABELS = ["spam", "ham", "ham", "spam", "ham", "spam"]
 def test_top_features_have_the_largest_weights_of_a_class(alternate_sign):
     names, X = named(TRAINING, alternate_sign=alternate_sign)
     model = AROWClassifier(random_state=0).fit(X, LABELS)
-    plain = HashingVectorizer(alternate_sign=False, norm=None)
-    top = names.top_features(model, 4)
-    assert list(top) == ["ham", "spam"]
+    plain, top = HashingVectorizer(alternate_sign=False, norm=None), names.top_features(model, 4)
     for label, sign in (("ham", -1), ("spam", 1)):
-        assert 0 < len(top[label]) <= 4
-        assert [feature.weight for feature in top[label]] == sorted((feature.weight for feature in top[label]), reverse=True)
+        assert 0 < len(top[label]) <= 4 and top[label] == sorted(top[label], key=lambda feature: -feature.weight)
         for feature in top[label]:
             column = plain.transform([feature.name]).indices[0]
             orientation = -1 if alternate_sign and murmurhash3_32(feature.name) < 0 else 1
-            assert feature.column == column and not feature.shared
+            assert feature.column == column and feature.std == np.sqrt(model.covariance_[0, column]) and not feature.shared
             assert feature.weight == sign * orientation * model.coef_[0, column] > 0
-            assert feature.std == np.sqrt(model.covariance_[0, column])
     assert top["spam"][0].name in ("pills", "now") and top["ham"][0].name in ("lunch", "noon", "see", "you")
-    every = names.top_features(model, 10**6)
-    assert len(every["ham"]) + len(every["spam"]) <= len(names)
+    with pytest.raises(ValueError, match="FeatureNames: model must be a fitted classifier of 1048576 columns, "):
+        names.top_features(AROWClassifier().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1]))
 
 
 # --- dicts of words ----------------------------------------------------------------------------------------------------------
@@ -439,8 +435,7 @@ def test_dicts_of_words_are_hashed_as_by_scikit_learn(params, norm):
 def test_names_of_dicts_are_learnt_and_values_that_are_none_refused():
     names, X = named(WORDS[:3])
     assert {names[column] for column in X.indices} == {"pills", "cheap", "é", "colour=red"}
-    for value, came in ((None, "None"), (np.nan, "nan"), (10**400, "1000"), ([1.0], "[1.0]")):
+    for value in (None, np.nan, 10**400, [1.0]):
         for rows in ([{"a": value}], [{"a": 1}] * 100 + [{"a": value}]):
-            message = f"HashingVectorizer: values of words must be finite numbers or texts, got {{'a': {came}"
-            with pytest.raises(ValueError, match=rf"{re.escape(message)}.*in row {len(rows) - 1}\.$"):
+            with pytest.raises(ValueError, match=rf"must be finite numbers or texts, got .*in row {len(rows) - 1}\.$"):
                 HashingVectorizer().transform(rows)
