@@ -84,17 +84,6 @@ def wrong_label(label: str | None) -> str:
     return "" if len(label) <= LONGEST_LABEL else f"expected a label of at most {LONGEST_LABEL} characters, got a longer one"
 
 
-def excerpt(rest: bytes) -> str:
-    """Return the start of the rest of a malformed line, quoted for a message."""
-    if not rest:
-        return "the end of the line"
-    try:
-        shown = repr(rest.decode("utf-8")[:24])
-    except UnicodeDecodeError:
-        shown = repr(rest[:24])[1:]
-    return shown + "..." * (len(rest) > 24)
-
-
 # --- blocks --------------------------------------------------------------------------------------------------------------------
 
 
@@ -127,12 +116,9 @@ def batches(files, options, parser, helper=None):
             if fault == BLANK:
                 counts.gaps.append(counts.n_rows + parser.n_rows)
             elif fault:
-                column, problem, rest_of_line = fault
-                if column is not None:
-                    problem = f"expected {problem}, got {excerpt(rest_of_line)}"
                 if not counts.skipping:  # the rows before it come first
                     yield from rest(parser)
-                counts.refuse(MalformedLineError(name, parser.line_number, column, problem), parser.n_rows)
+                counts.refuse(MalformedLineError(name, parser.line_number, *fault), parser.n_rows)
             elif start < stop:  # the batch is full
                 yield from parser.batches()
 

@@ -20,22 +20,17 @@ if TYPE_CHECKING:
 _BATCH_BYTES = 1 << 22  # of lines in a batch
 
 
-def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no number of JSON")
-
-
 def _number(text: str) -> float:
     found = float(text)
-    return found if abs(found) != float("inf") else _no_number(brief(text))
-
-
-def _integer(text: str) -> int | float:
-    return int(text) if len(text) < 20 else _number(text)
+    if not abs(found) < np.inf:
+        raise ValueError(f"{brief(text)} is no number of JSON")
+    return found
 
 
 def _plain(line: bytes) -> Any:
     """Read a line as orjson does."""
-    found = json.loads(line.decode(), parse_constant=_no_number, parse_float=_number, parse_int=_integer)
+    integer = lambda text: int(text) if len(text) < 20 else _number(text)  # noqa: E731
+    found = json.loads(line.decode(), parse_constant=_number, parse_float=_number, parse_int=integer)
     if b"\\ud" in line.lower():
         json.dumps(found, ensure_ascii=False).encode()  # halves of surrogates are no text
     return found
@@ -48,17 +43,13 @@ with suppress(ImportError):
     _loads = orjson.loads
 
 
-class _WrongError(ValueError):
-    """A line that is no row. The argument is what was expected."""
-
-
 class _Json:
-    """A parser of JSON lines, with the methods of `_lines.LineParser`. text : the key of texts; None for tables."""
+    """A parser of JSON lines, with the methods of `_parsers.LineParser`."""
 
     waits, by_file, unread, line_number = False, False, 0, 0
 
-    def __init__(self, options: Any, text: str | None):
-        self.options, self.text, self.label = options, text, options.label or "label"
+    def __init__(self, options: Any):
+        self.options, self.label = options, options.label or "label"
         self.kind: type | None = float if options.labels == "number" else None  # of the labels
         self.known: set[str] = set()  # labels, some of them
         self._clear()
@@ -80,40 +71,45 @@ class _Json:
             self.line_number += 1
             self.n_bytes += len(line)
             try:
-                self._add(_loads(line))
-            except _WrongError as error:
-                return start, (None, str(error), b"")
+                problem = self._add(_loads(line))
             except (ValueError, RecursionError) as error:
-                if line and not line.isspace():
-                    return start, (None, f"expected a JSON object, got {brief(bytes(line[:40]))} ({error})", b"")
-                if not self.options.labelled:
+                if not line or line.isspace():
+                    if self.options.labelled:
+                        continue
                     return start, BLANK
+                problem = f"expected a JSON object, got {brief(bytes(line[:40]))} ({error})"
+            if problem:
+                return start, (None, problem)
         return start, None
 
-    def _add(self, row: Any) -> None:
+    def _add(self, row: Any) -> str:
+        """Append a row; return what is wrong with it, "" if nothing."""
         options, weight = self.options, 1.0
         if type(row) is not dict:
-            raise _WrongError(f"expected a JSON object, got {brief(row)}")
+            return f"expected a JSON object, got {brief(row)}"
         label = row.pop(self.label, None)
         if options.labelled and not (type(label) is str is self.kind and label in self.known):
-            self._check_label(label)
+            wrong = self._check_label(label)
+            if wrong:
+                return wrong
         if options.weight is not None:
             weight = row.pop(options.weight, None)
             if type(weight) not in (int, float) or not 0.0 <= weight < np.inf:
-                raise _WrongError(f"expected a weight >= 0, got {brief(weight)}")
-        if self.text is not None:
-            row = row.get(self.text)
+                return f"expected a weight >= 0, got {brief(weight)}"
+        if not options.is_table:
+            row = row.get(options.text)
             if type(row) is not str:
-                raise _WrongError(f"expected a text at key {self.text!r}, got {brief(row)}")
+                return f"expected a text at key {options.text!r}, got {brief(row)}"
         else:
             for value in row.values():
                 if type(value) is float and not -FARTHEST <= value <= FARTHEST:
-                    raise _WrongError(f"expected numbers within ±{FARTHEST}, got {brief(row)}")
+                    return f"expected numbers within ±{FARTHEST}, got {brief(row)}"
         self.rows.append(row)
         self.labels.append(label)
         self.weights.append(weight)
+        return ""
 
-    def _check_label(self, label: Any) -> None:
+    def _check_label(self, label: Any) -> str:
         kind = float if self.options.labels == "number" and type(label) is int else type(label)
         first, wrong = self.kind or kind, wrong_label(label) if kind is str or label is None else ""
         if not wrong and kind not in (str, int, float, bool):
@@ -122,15 +118,14 @@ class _Json:
             wrong = f"expected a label of the type of the first one, {first.__name__}, got {brief(label)}"
         elif kind in (int, float) and not abs(label) < (2**63 if kind is int else np.inf):
             wrong = f"expected a label that is a finite number of at most 63 bits, got {brief(label)}"
-        if wrong:
-            raise _WrongError(wrong)
-        self.kind = kind
-        if kind is str and len(self.known) < 1000:
-            self.known.add(label)
+        if not wrong:
+            self.kind = kind
+            if kind is str and len(self.known) < 1000:
+                self.known.add(label)
+        return wrong
 
     def batches(self) -> Iterator[Any]:
-        """Return the rows that were read as a batch."""
-        X = self.rows if self.text is None else self.options.texts_of(self.rows)
+        X = self.rows if self.options.is_table else self.options.texts_of(self.rows)
         y = np.array(self.labels, dtype=self.kind) if self.options.labelled else None
         weights = np.array(self.weights) if self.options.weight is not None else None
         self._clear()
@@ -147,4 +142,4 @@ def jsonl(options: Any, files: Files) -> Iterator[Any]:
                     options.text = "text" if row.keys() - {options.label or "label", options.weight} == {"text"} else None
                     break
     options.is_table = options.text is None
-    return batches(files, options, _Json(options, options.text))
+    return batches(files, options, _Json(options))

@@ -3,7 +3,7 @@
 A parser is fed whole lines and stops when its batch is full, at a number of rows or of non-zeros.
 """
 from libc.math cimport INFINITY, fabs
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memchr, memcmp, memcpy, memset
 
@@ -39,12 +39,8 @@ cdef struct Entry:          # a non-zero
     int64_t column
     double value
 
-ctypedef fused floating:
-    float
-    double
-
 BEHIND = 8                  # bytes of any value behind the end of a block that may be read
-BLANK = (0, None, None)     # a "fault" of column 0: a line without a row
+BLANK = (0, "")             # a "fault" of column 0: a line without a row
 
 
 # --- numbers -----------------------------------------------------------------------------------------------------------------
@@ -158,15 +154,6 @@ cdef inline const unsigned char* read_number(const unsigned char* p, double* val
     return p
 
 
-def parse(bytes text):
-    """Return the result of `read_number` for tests: (number, bytes read), or None."""
-    cdef bytes line = text + b"\n"
-    cdef const unsigned char* start = line
-    cdef double value
-    cdef const unsigned char* behind = read_number(start, &value)
-    return None if behind is NULL else (value, behind - start)
-
-
 # --- lines -------------------------------------------------------------------------------------------------------------------
 
 cdef void* sized(void* block, Py_ssize_t n_bytes) except NULL nogil:
@@ -178,15 +165,23 @@ cdef void* sized(void* block, Py_ssize_t n_bytes) except NULL nogil:
     return moved
 
 
-cdef Py_ssize_t decoded(const unsigned char* p, Py_ssize_t n, uint32_t* points) except -2 with gil:
-    """Decode UTF-8 to code points and return how many there are; -1 if it is not UTF-8."""
-    try:
-        text = p[:n].decode()
-    except UnicodeDecodeError:
-        return -1
+cdef Py_ssize_t decoded(const unsigned char* p, Py_ssize_t n, uint32_t* points) except -1 with gil:
+    """Decode UTF-8 to code points and return how many there are."""
+    text = p[:n].decode()
     for n in range(len(text)):
         points[n] = ord(text[n])
     return len(text)
+
+
+def excerpt(rest):
+    """Return the start of the rest of a malformed line, quoted for a message."""
+    if not rest:
+        return "the end of the line"
+    try:
+        shown = repr(rest.decode("utf-8")[:24])
+    except UnicodeDecodeError:
+        shown = repr(rest[:24])[1:]
+    return shown + "..." * (len(rest) > 24)
 
 
 cdef inline bint is_over(const unsigned char* p, const unsigned char* end, unsigned char mark) noexcept nogil:
@@ -216,8 +211,11 @@ cdef class LineParser:
     cdef public bint waits, by_file         # True: more rows are awaited while a pipe is silent; a file begins with names
     cdef public Py_ssize_t final, alone     # rows that begin before these places do not go on behind the block, behind the line
     cdef public Py_ssize_t unread           # bytes at the end of the block, of a row that goes on behind it
+    cdef public unsigned char delimiter     # of fields; a line of other blanks has no row
+    cdef bytes header                       # a line that is left out wherever it is
+    cdef const char* head
     cdef const unsigned char* block
-    cdef Py_ssize_t position, stop, line_at, line_end
+    cdef Py_ssize_t position, stop, line_at, line_end, n_head
     cdef const unsigned char* where         # the place of a fault, and what was expected there
     cdef const char* expected
 
@@ -232,12 +230,14 @@ cdef class LineParser:
     def __dealloc__(self):
         free(self.points)
 
+    def leave_out(self, bytes header):
+        self.header, self.head, self.n_head = header, header, len(header)
+
     def feed(self, const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop):
         """Read the whole lines of text[start:stop], while the batch is not full, or until one is malformed; BEHIND bytes follow.
 
-        Return where the next line starts, and None or the fault of the line before it: (column, what was expected, the rest of
-        the line). If labels are not read, a line without a row has the fault `BLANK`, so that predictions keep the numbers of
-        lines.
+        Return where the next line starts, and None or the fault of the line before it: (column, what is wrong). If labels are
+        not read, a line without a row has the fault `BLANK`, so that predictions keep the numbers of lines.
         """
         cdef Found found
         self.block, self.position, self.stop = &text[0], start, stop
@@ -248,12 +248,14 @@ cdef class LineParser:
             found = self.fault(self.where + <Py_ssize_t>error.start, b"text in UTF-8")
         if found == FAULT:
             column = self.where - self.block - self.line_at
-            return self.position, (column + 1, self.expected.decode(), self.where[:self.line_end - self.line_at - column])
+            rest = excerpt(self.where[:self.line_end - self.line_at - column])
+            return self.position, (column + 1, f"expected {self.expected.decode()}, got {rest}")
         return self.position, BLANK if found == EMPTY else None
 
     cdef Found _run(self) except? FAULT nogil:
         cdef const unsigned char* line
         cdef const unsigned char* end
+        cdef const unsigned char* p
         cdef Found found
         while self.position < self.stop and self.n_rows < self.batch_rows and self.nnz < self.batch_nnz:
             line = self.block + self.position
@@ -263,7 +265,11 @@ cdef class LineParser:
             if end > line and (end - 1)[0] == 13:        # \r\n
                 end -= 1
             self.line_end = end - self.block
-            found = self.parse(line, end)
+            p, found = line, NOTHING
+            while p < end and (p[0] == 32 or p[0] == 9) and p[0] != self.delimiter:
+                p += 1
+            if p < end and not (end - line == self.n_head and memcmp(line, self.head, self.n_head) == 0):
+                found = self.parse(line, end)
             if found == FAULT:
                 return found
             if found == UNFINISHED:
@@ -274,17 +280,17 @@ cdef class LineParser:
         return NOTHING
 
     cdef Found parse(self, const unsigned char* line, const unsigned char* end) except? FAULT nogil:
-        """Append the row of a line, behind whose end there is one more byte. A malformed line changes nothing."""
+        """Append the row of a line that is not blank, with one more byte behind its end. A malformed line changes nothing."""
         return NOTHING
 
-    cdef bint put_label(self, const unsigned char* p, const unsigned char* end, const unsigned char* where) except -1 nogil:
-        """Read the text from p to end as the label of the next row; return False, with a fault at `where`, if it is none."""
+    cdef bint put_label(self, const unsigned char* p, const unsigned char* end) except -1 nogil:
+        """Read the text from p to end as the label of the next row; return False, with a fault, if it is none."""
         cdef const unsigned char* behind
         cdef Py_ssize_t row = self.n_rows, n = 0, start
         if self.has_numbers:
             behind = read_number(p, &self.numbers[row])
             if behind is NULL or behind != end or not fabs(self.numbers[row]) < INFINITY:
-                self.fault(where, b"a finite number for a label")
+                self.fault(p, b"a finite number for a label")
                 return False
         if not self.has_texts:
             return True
@@ -295,14 +301,11 @@ cdef class LineParser:
         while p + n < end and p[n] < 0x80:
             self.points[start + n] = p[n]
             n += 1
+        self.fault(p, b"a label of 1 to 4096 characters, none of them NUL")
         if p + n < end:
             n = decoded(p, end - p, self.points + start)
+        # (An array of labels has room for the longest in every row, and NumPy's texts end before a NUL.)
         if n <= 0 or n > LONGEST or memchr(p, 0, end - p) is not NULL:
-            self.fault(where, b"a label of a character or more, none of them NUL")      # (NumPy's texts end before it)
-            if n < 0:
-                self.expected = b"a label in UTF-8"
-            elif n > LONGEST:                   # (an array of labels has room for the longest in every row)
-                self.expected = b"a label of at most 4096 characters"
             return False
         self.text_ends[row] = start + n
         return True
@@ -363,14 +366,6 @@ cdef inline void scatter(const Entry* source, Entry* target, Py_ssize_t n, int s
         digit = (source[k].column >> shift) & 255
         target[starts[digit]] = source[k]
         starts[digit] += 1
-
-
-cdef split(const Entry* entries, floating[::1] data, int32_t[::1] indices):
-    """Copy the entries to the two arrays of a CSR matrix."""
-    cdef Py_ssize_t k
-    with nogil:
-        for k in range(data.shape[0]):
-            data[k], indices[k] = <floating>entries[k].value, <int32_t>entries[k].column
 
 
 cdef class EntryParser(LineParser):
@@ -451,11 +446,8 @@ cdef class EntryParser(LineParser):
 
     def batches(self):
         """Return the batch as (Rows, labels, None for the weights), alone, and begin a new one."""
-        data, indices = np.empty(self.nnz, self.dtype), np.empty(self.nnz, np.int32)
-        if self.dtype == np.float32:
-            split[float](self.entries, data, indices)
-        else:
-            split[double](self.entries, data, indices)
+        entries = np.asarray(<Entry[:self.capacity]>self.entries)[:self.nnz]
+        data, indices = entries["value"].astype(self.dtype), entries["column"].astype(np.int32)
         indptr, labels = np.array(self.ends[:self.n_rows + 1]), self.take_labels()
         self.n_rows = self.nnz = self.at = 0
         if self.capacity > 4 * self.batch_nnz:      # after a row of very many non-zeros
@@ -483,14 +475,14 @@ cdef class SvmlightParser(EntryParser):
         cdef int64_t last = -1
         cdef double value
         cdef bint in_order = True
-        if p == end or p[0] == 35:                  # '#'
+        if p[0] == 35:                              # '#'
             return NOTHING
         while not is_over(p, end, 35) and p[0] != 58:
             p += 1
         if p[0] != 58:
             if self.has_texts and memchr(field, 44, p - field) is not NULL:
                 return self.fault(field, b"one label (several, with commas between, are of another task)")
-            if not self.put_label(field, p, field):
+            if not self.put_label(field, p):
                 return FAULT
         elif not self.unlabelled:
             return self.fault(field, b"a label before the first index (labels=None reads lines without)")
@@ -530,10 +522,6 @@ cdef class SvmlightParser(EntryParser):
 
 
 # --- VW: label [importance] ['tag]|namespace[:weight] feature[:value] ... |..., with VW's hashes -----------------------------
-
-cdef char* OF_ONE_TASK = (
-    b"a label of one class or one number (lines of VW's contextual bandits, cost-sensitive and several labels are others)")
-
 
 cdef inline uint32_t hash_name(const unsigned char* name, const unsigned char* end, uint32_t seed) noexcept nogil:
     """Hash a name as VW's --hash strings: white space around it is dropped, and a whole number is its own hash, modulo 2^32."""
@@ -654,19 +642,15 @@ cdef inline bint like_number(const unsigned char* p, const unsigned char* end) n
 
 cdef class VWParser(EntryParser):
     cdef double[::1] importances    # weights of the rows
-    cdef uint32_t mask
     cdef bint in_order              # True while the row's columns rise
 
     def __init__(self, labels, batch_rows, batch_nnz, n_features, dtype):
         EntryParser.__init__(self, labels, batch_rows, batch_nnz, n_features, dtype)
-        self.mask = <uint32_t>(self.n_features - 1)
         self.importances = np.empty(batch_rows)
 
     cdef Found parse(self, const unsigned char* line, const unsigned char* end) except? FAULT nogil:
         cdef const unsigned char* p = after_blanks(line)
         cdef const unsigned char* bar
-        if p == end:
-            return NOTHING
         bar = <const unsigned char*>memchr(p, 124, end - p)
         if bar is NULL:
             return self.fault(end, b"'|' before the features")
@@ -692,8 +676,9 @@ cdef class VWParser(EntryParser):
                 break
             if n_words == 0:
                 if self.has_texts and is_of_another_task(word, p):
-                    return self.fault(word, OF_ONE_TASK)
-                if not self.put_label(word, p, word):
+                    return self.fault(word, b"a label of one class or one number (lines of VW's contextual bandits, "
+                                      b"cost-sensitive and several labels are others)")
+                if not self.put_label(word, p):
                     return FAULT
             elif n_words == 2:
                 return self.fault(word, b"'|' behind label and importance (a third number, the base, is of another task)")
@@ -755,7 +740,7 @@ cdef class VWParser(EntryParser):
                     hash = hash_name(field, p, hash)
                     value = 1.0                         # VW does not apply a namespace's weight to text values
             if value != 0.0:                            # as in VW
-                hash &= self.mask
+                hash &= <uint32_t>(self.n_features - 1)
                 if self.at > self.nnz:
                     self.in_order &= hash > self.entries[self.at - 1].column
                 push(self, hash, value)
@@ -768,7 +753,7 @@ cdef class VWParser(EntryParser):
 # --- label<TAB>text and fastText ---------------------------------------------------------------------------------------------
 
 cdef class TsvParser(LineParser):
-    """make_hasher : None, rows_of makes the rows of a list of texts. header : a line that is left out.
+    """make_hasher : None, rows_of makes the rows of a list of texts.
 
     is_fasttext : labels are words that begin with __label__, before the text.
     """
@@ -776,32 +761,34 @@ cdef class TsvParser(LineParser):
     cdef object rows_of
     cdef list texts
     cdef bint is_fasttext
-    cdef bytes header
-    cdef const char* head
-    cdef Py_ssize_t n_head
 
     def __init__(self, labels, batch_rows, batch_nnz, make_hasher, rows_of, bint is_fasttext, bytes header):
         LineParser.__init__(self, labels, batch_rows, batch_nnz)
         self.hasher = None if make_hasher is None else make_hasher()
-        self.rows_of, self.texts, self.is_fasttext, self.header = rows_of, [], is_fasttext, header
-        self.head, self.n_head = header, len(header)
+        self.rows_of, self.texts, self.is_fasttext = rows_of, [], is_fasttext
+        self.leave_out(header)
 
     cdef Found parse(self, const unsigned char* line, const unsigned char* end) except? FAULT nogil:
+        cdef const unsigned char* start
+        cdef const unsigned char* behind
         cdef const unsigned char* tab
-        if after_blanks(line) == end or (end - line == self.n_head and memcmp(line, self.head, self.n_head) == 0):
-            return NOTHING
         if self.is_fasttext:
-            line = self.after_labels(after_blanks(line), end)
-            if line is NULL:
-                return FAULT
+            line = start = after_blanks(line)
+            while end - line >= 9 and memcmp(line, b"__label__", 9) == 0:
+                if line > start and not self.unlabelled:
+                    return self.fault(line, b"one label a line")
+                behind = after_word(line, end)
+                if not self.put_label(line + 9, behind):
+                    return FAULT
+                line = after_blanks(behind)
+            if line == start and not self.unlabelled:
+                return self.fault(line, b"a label that begins with __label__ (labels=None reads lines without)")
         else:
             tab = <const unsigned char*>memchr(line, 9, end - line)
             if not self.unlabelled:
                 if tab is NULL:
                     return self.fault(end, b"a tab between label and text (labels=None reads lines without)")
-                if tab == line:
-                    return self.fault(line, b"a label before the tab (labels=None reads lines without)")
-                if not self.put_label(line, tab, line):
+                if not self.put_label(line, tab):
                     return FAULT
             line = line if tab is NULL else tab + 1
         self.where = line
@@ -813,26 +800,6 @@ cdef class TsvParser(LineParser):
             self.hasher.add(line, end - line)
             self.n_rows, self.nnz = self.hasher.n_rows, self.hasher.nnz
         return ROW
-
-    cdef const unsigned char* after_labels(self, const unsigned char* p, const unsigned char* end) except? NULL nogil:
-        """Read the labels of a line of fastText; return the place behind them, NULL for a fault."""
-        cdef const unsigned char* start
-        cdef Py_ssize_t n_labels = 0
-        while end - p >= 9 and memcmp(p, b"__label__", 9) == 0:
-            start = p
-            while p < end and p[0] != 32 and p[0] != 9:
-                p += 1
-            n_labels += 1
-            if not self.unlabelled and n_labels > 1:
-                self.fault(start, b"one label a line")
-                return NULL
-            if not self.put_label(start + 9, p, start):
-                return NULL
-            p = after_blanks(p)
-        if n_labels == 0 and not self.unlabelled:
-            self.fault(p, b"a label that begins with __label__ (labels=None reads lines without)")
-            return NULL
-        return p
 
     def batches(self):
         """Return the batch as (rows, labels, None for the weights), alone, and begin a new one."""
@@ -854,11 +821,8 @@ cdef class CsvParser(LineParser):
     A row is malformed if no quote closes a field in a block that can have no more bytes, or if it has too many fields or too few.
     Where it goes over several lines, each of them is then read as a row of its own.
     """
-    cdef Py_ssize_t n_fields, n_head, capacity
-    cdef unsigned char delimiter
-    cdef bytes header, wanted
-    cdef const char* head
-    cdef const char* fields
+    cdef public Py_ssize_t n_fields
+    cdef Py_ssize_t capacity
     cdef unsigned char* text
     cdef int64_t[::1] lines                 # in which rows begin
 
@@ -869,23 +833,12 @@ cdef class CsvParser(LineParser):
     def __dealloc__(self):
         free(self.text)
 
-    def begin_rows(self, bytes header, Py_ssize_t n_fields, str delimiter, Py_ssize_t n_lines):
-        """Begin the rows of a file behind n_lines. header : a line that is left out."""
-        self.header, self.n_fields, self.delimiter, self.line_number = header, n_fields, ord(delimiter), n_lines
-        self.wanted = f"{n_fields} field{'s' * (n_fields > 1)}".encode()
-        self.head, self.n_head, self.fields = self.header, len(header), self.wanted
-
     cdef Found parse(self, const unsigned char* line, const unsigned char* end) except? FAULT nogil:
         cdef const unsigned char* p = line
         cdef const unsigned char* quote = line
         cdef bint is_quoted = False, begins = True, is_alone = line < self.block + self.alone
         cdef const unsigned char* stop = self.block + (self.position if is_alone else self.stop)
         cdef Py_ssize_t n = 1
-        while p < end and p[0] == 32:
-            p += 1
-        if p == end or (end - line == self.n_head and memcmp(line, self.head, self.n_head) == 0):
-            return NOTHING
-        p = line
         if memchr(line, QUOTE, end - line) is NULL:
             while p < end:
                 n += p[0] == self.delimiter
@@ -917,7 +870,7 @@ cdef class CsvParser(LineParser):
             return self.fault(quote, b"a quote at the end of the field")
         if p < end:
             return self.fault(p, b"quotes around a field with a carriage return")
-        return self.fault(line, self.fields)
+        return self.fault(line, b"as many fields as there are columns")
 
     cdef int _keep(self, const unsigned char* line, const unsigned char* end) except -1 nogil:
         """Append a row to the text, and go on behind its last line."""
@@ -939,7 +892,4 @@ cdef class CsvParser(LineParser):
         """Return the text of the rows and the number of the line in which each begins; begin a new batch."""
         text, lines = self.text[:self.nnz], np.array(self.lines[:self.n_rows])
         self.n_rows = self.nnz = 0
-        if self.capacity > 4 * self.batch_nnz:
-            free(self.text)
-            self.text, self.capacity = NULL, 0
         return text, lines

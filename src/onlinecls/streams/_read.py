@@ -38,16 +38,16 @@ _SUFFIXES = {
     ".ipc": "arrow", ".arrows": "arrow",
 }
 _COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
-_BEGINNINGS = {  # and formats, or what the file is instead
-    b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"__label__": "fasttext", b"{": "jsonl",
-    b"PK\x03\x04": "a zip archive. Unpack it first", b"[": "a JSON array. Write an object a line (JSON lines)",
+_SIGNS = {  # what the first line begins with, and the format, or what the file is instead
+    rb"PAR1": "parquet", rb"ARROW1|\xff{4}": "arrow", rb"__label__": "fasttext", rb"\{": "jsonl",
+    rb"PK\x03\x04": "a zip archive. Unpack it first", rb"\[": "a JSON array. Write an object a line (JSON lines)",
+    rb"(?:[^\s:#|,]+(?:\s+qid:\d+)?)?(?:\s+\d+:[^\s:]+)+\s*(?:#.*)?$": "svmlight", rb"[^|\t]*\|": "vw", rb".*\t": "tsv",
 }
-_SVMLIGHT = re.compile(rb"\s*(?:[^\s:#|,]+(?:\s+qid:\d+)?)?(?:\s+\d+:[^\s:]+)+\s*(?:#.*)?")
-_VW = re.compile(rb"[^|\t]*\|")
 _MOST = {"n_features": 2**31, "batch_rows": 2**31 - 1, "block_bytes": 2**31 - 1, "max_line_bytes": 2**31 - 1}
 _COLUMNS = ("label", "text", "weight")
 _KEPT = ("n_features", "delimiter", "header", *_COLUMNS)  # options that a model's file keeps as they are
-_OTHERS = ("format", "dtype", "kinds", "vectorizer")
+FORMS = ("%Y/%m/%d", "%Y/%m/%d %H:%M:%S", "%d.%m.%Y", "%d.%m.%Y %H:%M")  # of dates beside ISO 8601: can mean one day only
+KINDS = ("number", "boolean", "date", *FORMS, "text")  # of the columns of CSV, in the order in which they are tried
 BATCH_NNZ = 1 << 18  # non-zeros that end a batch before it has batch_rows rows: 2 MB of float32
 
 
@@ -159,11 +159,13 @@ class _Reader(SimpleNamespace):
         require(self.dtype in (np.dtype("f4"), np.dtype("f8")), "dtype", "'float32' or 'float64'", given)
         for name, allowed in (
             ("labels", ("auto", "number", None)), ("on_error", ("raise", "skip")), ("header", (True, False)),
-            ("format", ("auto", *FORMATS)),
+            ("format", ("auto", *FORMATS)), ("likely", (None, *FORMATS)),
         ):
             found = getattr(self, name)
-            is_right = any(found is each or (isinstance(found, str) and found == each) for each in allowed)
-            require(is_right, name, "one of " + ", ".join(map(repr, allowed)), found)
+            require(found in allowed, name, "one of " + ", ".join(map(repr, allowed)), found)
+        self.kinds = dict(self.kinds or {})
+        right = all(kind in KINDS for kind in self.kinds.values())
+        require(right, "kinds", "of " + ", ".join(map(repr, KINDS)), self.kinds)
         right = isinstance(self.delimiter, str) and len(self.delimiter) == 1
         right = right and self.delimiter.isascii() and self.delimiter not in '"\r\n'
         require(right, "delimiter", "a character of ASCII that is no quote and ends no line", self.delimiter)
@@ -172,7 +174,7 @@ class _Reader(SimpleNamespace):
         for name in _COLUMNS:
             setattr(self, name, None if getattr(self, name) is None else str(getattr(self, name)))
         self.labelled, self.counts, self.is_table = self.labels is not None, Counts(self.on_error == "skip"), False
-        self.n_features, self.kinds = int(self.n_features), dict(self.kinds or {})
+        self.n_features = int(self.n_features)
 
     def stream(self: Any, source: Any) -> Stream:
         stop = threading.Event()
@@ -202,16 +204,10 @@ class _Reader(SimpleNamespace):
             return found
         lines = (line.strip() for line in source.peek_lines())
         line = next((line for line in lines if line and not line.startswith(b"#")), b"")
-        found = next((what for beginning, what in _BEGINNINGS.items() if line.startswith(beginning)), "")
+        any_text = "tsv" if line and not self.labelled else ""
+        found = next((what for sign, what in _SIGNS.items() if re.match(sign, line)), any_text)
         if found in FORMATS:
             return found
-        if not found:
-            if _SVMLIGHT.fullmatch(line):
-                return "svmlight"
-            if _VW.match(line):
-                return "vw"
-            if b"\t" in line or (line and not self.labelled):
-                return "tsv"
         came = found or (f"the first line {line[:60]!r}" if line else "no line")
         raise ValueError(
             f"{source.name}: the name or the first line must tell the format, got {came}. Give format= one of "
@@ -310,11 +306,6 @@ def options_of(metadata: dict[str, Any], *, trusted: bool = False) -> dict[str, 
         options["likely"] = given["format"]
         if given["vectorizer"] is not None:
             options["vectorizer"] = vectorizer_of(given["vectorizer"], trusted)
-        if given["format"] not in FORMATS or not all(type(each) in (str, type(None)) for each in (options[n] for n in _COLUMNS)):
-            raise TypeError("an unknown format or column")
-        kinds = options["kinds"].items()
-        if not all(type(each) is str for pair in kinds for each in pair) or given.keys() != {*_KEPT, *_OTHERS}:
-            raise TypeError("kinds of columns that are no texts, or unknown entries")
         _Reader(**{**_DEFAULTS, **options})
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         problem = f"{error} is missing" if isinstance(error, KeyError) else str(error)

@@ -53,14 +53,13 @@ class Source(io.RawIOBase):
         is_file = isinstance(self.file, io.FileIO)
         self._waits = is_file and os.name == "posix" and not stat.S_ISREG(os.fstat(self.file.fileno()).st_mode)
         try:
-            while len(self._head) < 6 and b"\n" not in self._head and (more := self._stored(6 - len(self._head))):
-                self._head += more  # (a pipe may send no more than a line)
-            modules = next((modules for magic, modules in _PACKED if self._head.startswith(magic)), ())
+            start = self.peek(6)
+            modules = next((modules for magic, modules in _PACKED if start.startswith(magic)), ())
             if modules:
-                self._head, self._ahead = b"", self._head
+                self._head, self._ahead = b"", start
                 self._unpack(modules)
+                start = self.peek(6)
             self._plain = is_file and not self._waits and not modules
-            start = self.peek(3)
             if start.startswith((b"\xff\xfe", b"\xfe\xff")):
                 raise ValueError(f"{self.name}: expected UTF-8, got a file that begins like UTF-16. Convert it first: "
                                  "iconv -f UTF-16 -t UTF-8.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv as fields_of
 import datetime
 import io
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from .._input.validate import brief
 from ..text import without_views
 from ._blocks import FARTHEST, MalformedLineError, batches, wrong_label
 from ._parsers import CsvParser
+from ._read import FORMS, KINDS
 from ._sources import BOM
 
 try:
@@ -31,9 +32,6 @@ if TYPE_CHECKING:
 
     from ._sources import Files, Source
 
-#: Forms of dates beside ISO 8601, as of strptime: those that can mean one day only.
-FORMS = ("%Y/%m/%d", "%Y/%m/%d %H:%M:%S", "%d.%m.%Y", "%d.%m.%Y %H:%M")
-KINDS = ("number", "boolean", "date", *FORMS)  # of the columns of CSV, in the order in which they are tried; else "text"
 _TYPES = {"number": pa.float64(), "boolean": pa.bool_()}  # to which pyarrow converts as it reads CSV
 _MISSING = pa.array(pa.csv.ConvertOptions().null_values)
 FIRST_ROWS, FIRST_BYTES = 4096, 1 << 20  # rows of CSV that are read at once, and so tell the kinds, or bytes
@@ -42,7 +40,7 @@ FIRST_ROWS, FIRST_BYTES = 4096, 1 << 20  # rows of CSV that are read at once, an
 class Table:
     """Make batches of the columns of files, of which their names tell what they are for: label, text, weight, and the features.
 
-    is_table : True if rows are columns of features, not texts.
+    The options are told what the text and the label are, and whether rows are a table.
     """
 
     def __init__(self, options: Any, who: str, names: list[str]):
@@ -50,25 +48,23 @@ class Table:
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
             raise ValueError(f"{who}: columns must have different names, got {brief(twice)} twice.")
-        label = options.label if options.label is not None else "label" if options.header else "0"
-        self.label = label if options.labelled or label in names else None
-        self.weight, self.text = options.weight, options.text
-        for what, name in (("label", self.label), ("weight", self.weight), ("text", self.text)):
+        self.label = options.label if options.label is not None else "label" if options.header else "0"
+        self.features = [name for name in names if name not in (self.label, options.weight)]
+        if options.text is None and self.features == ["text"]:
+            options.text = "text"
+        options.is_table = options.text is None
+        if options.is_table and not self.features:
+            raise ValueError(f"{who}: a column of features or texts must be there besides the label, got {brief(names)}.")
+        wanted = {"weight": options.weight, "text": options.text}
+        if options.labelled:
+            wanted["label"] = options.label = self.label
+        self.used = [name for name in wanted.values() if name is not None] + self.features * options.is_table
+        for what, name in wanted.items():
             if name is not None and name not in names:
                 raise ValueError(
                     f"{who}: the column {name!r} of the {what}s must be there, got {brief(names)}. Name it ({what}=), and see "
                     "whether the delimiter is right."
                 )
-        self.features = [name for name in names if name not in (self.label, self.weight)]
-        if self.text is None and self.features == ["text"]:
-            self.text = "text"
-        self.is_table = self.text is None
-        options.text, options.is_table = self.text, self.is_table
-        options.label = self.label if options.labelled else options.label
-        used = (*(self.features if self.is_table else (self.text,)), self.weight, self.label if options.labelled else None)
-        self.used = [name for name in used if name is not None]
-        if self.is_table and not self.features:
-            raise ValueError(f"{who}: a column of features or texts must be there besides the label, got {brief(names)}.")
 
     def check_names(self, who: str, names: list[str]) -> None:
         if sorted(names) != sorted(self.names):
@@ -84,12 +80,12 @@ class Table:
                 given[name] = column.dictionary_decode()
             else:
                 given[name] = without_views(column)  # (which pyarrow cannot filter, either)
-        if self.label is not None and options.labelled:
+        if options.labelled:
             labels = self._labels(who, given[self.label], problems)
-        if self.weight is not None:
-            weights = _numbers(given[self.weight], "a weight >= 0", problems, least=0.0)
-        if self.text is not None:
-            rows = _texts(given[self.text], "a text in UTF-8", problems)
+        if options.weight is not None:
+            weights = _numbers(given[options.weight], "a weight >= 0", problems, least=0.0)
+        if not options.is_table:
+            rows = _texts(given[options.text], problems)
         else:
             found = [self._feature(name, given[name], problems) for name in self.features]
             rows = pa.RecordBatch.from_arrays(found, self.features)
@@ -106,7 +102,7 @@ class Table:
         for start in range(0, len(rows), options.batch_rows):
             part = slice(start, start + options.batch_rows)
             X = rows.slice(start, options.batch_rows)
-            X = X if self.is_table else options.texts_of(X)
+            X = X if options.is_table else options.texts_of(X)
             yield X, None if labels is None else labels[part], None if weights is None else weights[part]
         if errors and not counts.skipping:
             raise errors[min(errors)]
@@ -134,12 +130,12 @@ class Table:
 
     def _feature(self, name: str, column: Any, problems: dict) -> Any:
         """Return a column of features; of CSV as what its first values that are not missing are."""
-        if self.options.format == "csv" and (_is_text(column.type)):
+        if self.options.format == "csv" and _is_text(column.type):
             kinds = self.options.kinds
-            texts = _texts(column, "text in UTF-8", problems)
+            texts = _texts(column, problems)
             values = pc.if_else(pc.is_in(texts, value_set=_MISSING), None, texts)
             if name not in kinds and values.null_count < len(values):
-                kinds[name] = next((each for each in KINDS if _fits(each, values)), "text")
+                kinds[name] = _kind_of(values)
             kind = kinds.get(name, "text")
             if kind == "text":
                 column = pc.if_else(pc.equal(texts, ""), None, texts)
@@ -165,19 +161,18 @@ def _shown(value: Any) -> str:
     """Return a value of pyarrow for a message."""
     try:
         found = value.as_py()
-        return brief(found.decode() if isinstance(found, bytes) else found)
-    except UnicodeDecodeError:
-        return brief(value.as_buffer().to_pybytes())
     except ArithmeticError:  # (a time or decimal that Python has not)
         return str(value.type)
+    return brief(found.decode(errors="backslashreplace") if isinstance(found, bytes) else found)
 
 
-def _fits(kind: str, values: Any) -> bool:
-    try:
-        _cast(kind, values)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return False
-    return True
+def _kind_of(values: Any) -> str:
+    """Return what all values of CSV are."""
+    for kind in KINDS:
+        with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            _cast(kind, values)
+            break
+    return kind
 
 
 def _converted(column: Any, kind: str, wanted: str, problems: dict, start: int = 0) -> Any:
@@ -200,10 +195,9 @@ def _check_present(column: Any, wanted: str, problems: dict) -> None:
         problems.setdefault(row, f"expected {wanted}, got none")
 
 
-def _texts(column: Any, wanted: str, problems: dict) -> Any:
-    """Return a column as texts; none may be missing."""
-    column = _converted(column, "text", wanted, problems)
-    _check_present(column, wanted, problems)
+def _texts(column: Any, problems: dict) -> Any:
+    column = _converted(column, "text", "a text in UTF-8", problems)
+    _check_present(column, "a text in UTF-8", problems)
     return column
 
 
@@ -262,7 +256,7 @@ class _Csv(CsvParser):
         self.options, self.name = options, ""
         self._head_of(source)
         self.table = Table(options, source.name, self.names)
-        self.waits, self.by_file = self.table.is_table and not options.kinds, True
+        self.waits, self.by_file = options.is_table and not options.kinds, True
 
     def _head_of(self, source: Source) -> list[bytes]:
         """Find the names of the columns and the delimiter; return the lines before the first row.
@@ -289,7 +283,8 @@ class _Csv(CsvParser):
         self.table.check_names(source.name, self.names)
         source.drop(sum(map(len, lines)) + len(lines))
         header = lines[-1].removesuffix(b"\r") if self.options.header else b""
-        self.begin_rows(header, len(self.names), self.delimiter_of, len(lines))
+        self.leave_out(header)
+        self.n_fields, self.delimiter, self.line_number = len(self.names), ord(self.delimiter_of), len(lines)
 
     def batches(self) -> Iterator[Any]:
         text, lines = self.rows()
@@ -316,19 +311,18 @@ def typed(options: Any, files: Files) -> Iterator[Any]:
     """Return the batches of CSV, Parquet or Arrow files, and set `text`, `label` and `is_table` of the options."""
     if options.format == "csv":
         return batches(files, options, _Csv(options, files.current))
-    opened = _open_parquet if options.format == "parquet" else _open_arrow
     what = f"{options.format.capitalize()} file"
 
-    def open_next(source: Source) -> tuple[list[str], Iterator[Any]]:
-        with _readable(source.name, what):
-            schema, found = opened(source, options.batch_rows)
-            return list(schema.names), found
-
-    def read(found: Iterator[Any]) -> Iterator[Any]:
-        for k, source in enumerate(files):
-            if k:
-                names, found = open_next(source)
-                table.check_names(source.name, names)
+    def read() -> Iterator[Any]:
+        table = None
+        for source in files:
+            with _readable(source.name, what):
+                schema, found = _opened(source, options)
+                names = list(schema.names)
+            if table is None:
+                table = Table(options, source.name, names)
+                yield  # (the options are set)
+            table.check_names(source.name, names)
             n = 0
             while True:
                 with _readable(source.name, what):
@@ -340,29 +334,23 @@ def typed(options: Any, files: Files) -> Iterator[Any]:
                 yield from table.batches(source.name, given, np.arange(n + 1, n + len(batch) + 1))
                 n += len(batch)
 
-    names, found = open_next(files.current)
-    table = Table(options, files.current.name, names)
-    return read(found)
+    found = read()
+    next(found)
+    return found
 
 
-def _place_of(source: Source, what: str) -> Any:
-    """Return the file, all of whose bytes count as read."""
+def _opened(source: Source, options: Any) -> tuple[Any, Iterator[Any]]:
+    """Return the schema of a file, and its record batches. All bytes of a file that is read from its end count as read."""
     file = source.file
+    if options.format == "arrow" and not source.peek(8).startswith(b"ARROW1"):
+        reader = pa.ipc.open_stream(io.BufferedReader(source))
+        return reader.schema, iter(reader)
     if source.unpacker or not getattr(file, "seekable", bool)():
         came = "a compressed file. Unpack it first" if source.unpacker else "a pipe. Save it in a file first"
-        raise ValueError(f"{source.name}: {what} is read in pieces from its end, got {came}.")
+        raise ValueError(f"{source.name}: {options.format.capitalize()} is read in pieces from its end, got {came}.")
     source.n_stored = file.seek(0, 2)
-    return file
-
-
-def _open_parquet(source: Source, batch_rows: int) -> tuple[Any, Iterator[Any]]:
-    file = pa.parquet.ParquetFile(_place_of(source, "Parquet"))
-    return file.schema_arrow, file.iter_batches(batch_size=batch_rows)
-
-
-def _open_arrow(source: Source, batch_rows: int) -> tuple[Any, Iterator[Any]]:
-    if source.peek(8).startswith(b"ARROW1"):
-        reader = pa.ipc.open_file(_place_of(source, "an Arrow file"))
-        return reader.schema, map(reader.get_batch, range(reader.num_record_batches))
-    reader = pa.ipc.open_stream(io.BufferedReader(source))
-    return reader.schema, iter(reader)
+    if options.format == "parquet":
+        reader = pa.parquet.ParquetFile(file)
+        return reader.schema_arrow, reader.iter_batches(batch_size=options.batch_rows)
+    reader = pa.ipc.open_file(file)
+    return reader.schema, map(reader.get_batch, range(reader.num_record_batches))
