@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._input import escaped
-from .._input.validate import LONGEST_LABEL
+from .._input.validate import LONGEST_LABEL, brief
 from ._parsers import BEHIND, BLANK
 
 if TYPE_CHECKING:
     from typing import Any
 
 _LARGE = 1 << 18  # bytes of a block that two threads read
-_KEPT = 5  # reasons
 FARTHEST = 1e150  # numbers of a table are within this
 
 
@@ -48,7 +47,7 @@ class Counts:
 
     def __init__(self, skipping: bool) -> None:
         self.skipping, self.n_rows, self.n_skipped = skipping, 0, 0
-        self.reasons: deque[str] = deque(maxlen=_KEPT)
+        self.reasons: deque[str] = deque(maxlen=5)
         self.gaps: list[int] = []  # for each line without a row, the rows of the stream before it
 
     def refuse(self, error: MalformedLineError, n_before: int) -> None:
@@ -79,9 +78,8 @@ def wrong_label(label: str | None) -> str:
     """Return what is wrong with a text as a label; "" if nothing."""
     if not label:
         return "expected a label (labels=None reads lines without), got none"
-    if "\0" in label:
-        return "expected a label without NUL, got one"
-    return "" if len(label) <= LONGEST_LABEL else f"expected a label of at most {LONGEST_LABEL} characters, got a longer one"
+    right = len(label) <= LONGEST_LABEL and "\0" not in label
+    return "" if right else f"expected a label of 1 to {LONGEST_LABEL} characters, none of them NUL, got {brief(label)}"
 
 
 # --- blocks --------------------------------------------------------------------------------------------------------------------

@@ -504,8 +504,8 @@ cdef class SvmlightParser(EntryParser):
                 p += 1
             if p == field:
                 return self.fault(p, b"an index, a whole number >= 0")
-            if p - field > MAX_DIGITS:
-                return self.fault(field, b"an index of at most 18 digits")
+            if p - field > MAX_DIGITS or <int64_t>digits >= self.n_features:
+                return self.fault(field, b"an index < n_features (give a larger one) of at most 18 digits")
             if p[0] != 58:
                 return self.fault(p, b"':' after an index")
             p += 1
@@ -513,8 +513,6 @@ cdef class SvmlightParser(EntryParser):
             if behind is NULL or not is_over(behind, end, 35) or not fabs(value) < self.too_large:
                 return self.fault(p, b"a finite number after ':', then a blank")
             p = behind
-            if <int64_t>digits >= self.n_features:
-                return self.fault(field, b"an index < n_features (give a larger one)")
             in_order &= <int64_t>digits > last
             last = <int64_t>digits
             push(self, last, value)
@@ -613,14 +611,6 @@ cdef inline const unsigned char* after_word(const unsigned char* p, const unsign
     return p
 
 
-cdef inline bint is_word(const unsigned char* p, Py_ssize_t n, const char* word) noexcept nogil:
-    """Return True if the n bytes at p are the word, in lower or upper case."""
-    cdef Py_ssize_t k = 0
-    while k < n and (p[k] | 32) == <unsigned char>word[k]:
-        k += 1
-    return k == n and word[n] == 0
-
-
 cdef inline bint is_of_another_task(const unsigned char* p, const unsigned char* end) noexcept nogil:
     """Return True for a label of contextual bandits, of cost-sensitive classes, or of several labels."""
     cdef Py_ssize_t n = end - p
@@ -630,14 +620,20 @@ cdef inline bint is_of_another_task(const unsigned char* p, const unsigned char*
 
 
 cdef inline bint like_number(const unsigned char* p, const unsigned char* end) noexcept nogil:
-    """Return True if the value at p must be a number: it starts like one, or is nan or inf. Others are texts."""
-    cdef Py_ssize_t n
+    """Return True if the value at p must be a number: it is empty, starts like one, or is nan or inf. Others are texts."""
+    cdef Py_ssize_t n, k
+    cdef char[8] word           # in lower case
+    if is_over(p, end, 32):
+        return True
     if p[0] == 43 or p[0] == 45:
         p += 1
     if is_digit(p[0]) or (p[0] == 46 and is_digit(p[1])):
         return True
     n = after_word(p, end) - p
-    return is_word(p, n, b"nan") or is_word(p, n, b"inf") or is_word(p, n, b"infinity")
+    for k in range(min(n, 8)):
+        word[k] = p[k] | 32
+    return ((n == 3 and (memcmp(word, b"nan", 3) == 0 or memcmp(word, b"inf", 3) == 0))
+            or (n == 8 and memcmp(word, b"infinity", 8) == 0))
 
 
 cdef class VWParser(EntryParser):
@@ -734,9 +730,6 @@ cdef class VWParser(EntryParser):
                         n_anonymous += 1
                 else:
                     p = after_word(field, end)
-                    if p == field:
-                        self.fault(field, b"a value after ':'")
-                        return NULL
                     hash = hash_name(field, p, hash)
                     value = 1.0                         # VW does not apply a namespace's weight to text values
             if value != 0.0:                            # as in VW
@@ -836,9 +829,9 @@ cdef class CsvParser(LineParser):
     cdef Found parse(self, const unsigned char* line, const unsigned char* end) except? FAULT nogil:
         cdef const unsigned char* p = line
         cdef const unsigned char* quote = line
-        cdef bint is_quoted = False, begins = True, is_alone = line < self.block + self.alone
+        cdef bint is_quoted = False, begins = True, is_row, is_alone = line < self.block + self.alone
         cdef const unsigned char* stop = self.block + (self.position if is_alone else self.stop)
-        cdef Py_ssize_t n = 1
+        cdef Py_ssize_t n = 1, k
         if memchr(line, QUOTE, end - line) is NULL:
             while p < end:
                 n += p[0] == self.delimiter
@@ -860,33 +853,28 @@ cdef class CsvParser(LineParser):
                 p += 1
         if p is NULL and not is_alone and line >= self.block + self.final:
             return UNFINISHED
-        if p is not NULL and n == self.n_fields and (p[0] == LF or p[1] == LF):
-            self._keep(line, p)
-            return ROW
-        if not is_alone and (p is NULL or p > end):
+        is_row = p is not NULL and n == self.n_fields and (p[0] == LF or p[1] == LF)
+        if not is_row and not is_alone and (p is NULL or p > end):
             self.alone = (stop if p is NULL else p) - self.block
             return self.parse(line, end)
         if p is NULL:
             return self.fault(quote, b"a quote at the end of the field")
         if p < end:
             return self.fault(p, b"quotes around a field with a carriage return")
-        return self.fault(line, b"as many fields as there are columns")
-
-    cdef int _keep(self, const unsigned char* line, const unsigned char* end) except -1 nogil:
-        """Append a row to the text, and go on behind its last line."""
-        cdef Py_ssize_t n = end - line, k
-        self.lines[self.n_rows] = self.line_number
-        self.n_rows += 1
+        if not is_row:
+            return self.fault(line, b"as many fields as there are columns")
+        n = p - line
         if self.nnz + n + 1 > self.capacity:
-            self.text = <unsigned char*>sized(self.text, 2 * (self.nnz + n + 1))
             self.capacity = 2 * (self.nnz + n + 1)
+            self.text = <unsigned char*>sized(self.text, self.capacity)
         memcpy(self.text + self.nnz, line, n)
         self.text[self.nnz + n] = LF
-        self.nnz += n + 1
-        k, self.position = self.position, max(self.position, end - self.block + (1 if end[0] == LF else 2))
-        for k in range(k, self.position):
+        self.lines[self.n_rows] = self.line_number
+        self.n_rows, self.nnz = self.n_rows + 1, self.nnz + n + 1
+        k, self.position = self.position, max(self.position, p - self.block + (1 if p[0] == LF else 2))
+        for k in range(k, self.position):       # the lines within the row
             self.line_number += self.block[k] == LF
-        return 0
+        return ROW
 
     def rows(self):
         """Return the text of the rows and the number of the line in which each begins; begin a new batch."""

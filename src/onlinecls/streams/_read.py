@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import threading
-from contextlib import suppress
 from functools import partial
 from numbers import Integral
 from types import SimpleNamespace
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from .._hashing.hasher import MAX_FEATURES
-from .._input.validate import brief
 from ..text import HashingVectorizer, compiled_hasher, n_rows_of, parameters_of, vectorizer_of
 from ._blocks import Counts, batches
 from ._parsers import SvmlightParser, TsvParser, VWParser
@@ -37,7 +35,6 @@ _SUFFIXES = {
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow",
     ".ipc": "arrow", ".arrows": "arrow",
 }
-_COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 _SIGNS = {  # what the first line begins with, and the format, or what the file is instead
     rb"PAR1": "parquet", rb"ARROW1|\xff{4}": "arrow", rb"__label__": "fasttext", rb"\{": "jsonl",
     rb"PK\x03\x04": "a zip archive. Unpack it first", rb"\[": "a JSON array. Write an object a line (JSON lines)",
@@ -146,17 +143,15 @@ class _Reader(SimpleNamespace):
     def __init__(self: Any, **options: Any) -> None:
         super().__init__(**options)
         width = getattr(self.vectorizer, "n_features", None)
-        if width is not None and self.n_features not in (None, width):
-            raise ValueError(f"read: n_features must be that of the vectorizer, {width}, got {self.n_features}. Leave it out.")
-        self.n_features = width if width is not None else 2**20 if self.n_features is None else self.n_features
+        right = width is None or self.n_features in (None, width)
+        require(right, "n_features", f"that of the vectorizer, {width}", self.n_features)
+        self.n_features = next(n for n in (width, self.n_features, 2**20) if n is not None)
         for name, most in _MOST.items():
             value = getattr(self, name)
             whole = isinstance(value, Integral) and not isinstance(value, bool)
             require(whole and 1 <= value <= most, name, f"an int in 1..{most}", value)
-        given = self.dtype
-        with suppress(TypeError, ValueError, SyntaxError):  # SyntaxError: numpy parses texts like "(2,)f4"
-            self.dtype = np.dtype(given)
-        require(self.dtype in (np.dtype("f4"), np.dtype("f8")), "dtype", "'float32' or 'float64'", given)
+        require(self.dtype in ("float32", "float64", np.float32, np.float64), "dtype", "'float32' or 'float64'", self.dtype)
+        self.dtype = np.dtype(self.dtype)
         for name, allowed in (
             ("labels", ("auto", "number", None)), ("on_error", ("raise", "skip")), ("header", (True, False)),
             ("format", ("auto", *FORMATS)), ("likely", (None, *FORMATS)),
@@ -178,7 +173,7 @@ class _Reader(SimpleNamespace):
 
     def stream(self: Any, source: Any) -> Stream:
         stop = threading.Event()
-        files = Files(_files_of(source), stop)
+        files = Files(source, stop)
         try:
             self.format = self._format_of(files.current)
             self.is_hashed = self.format not in ("svmlight", "vw")
@@ -196,12 +191,10 @@ class _Reader(SimpleNamespace):
     def _format_of(self, source: Any) -> str:
         if self.format != "auto":
             return self.format
-        stem, suffix = os.path.splitext(source.name.lower())
-        if suffix in _COMPRESSIONS:
-            suffix = os.path.splitext(stem)[1]
-        found = _SUFFIXES.get(suffix) or self.likely
-        if found is not None:
-            return found
+        name = re.sub(r"\.(gz|bz2|xz|zst)$", "", source.name.lower())
+        named = _SUFFIXES.get(os.path.splitext(name)[1]) or self.likely
+        if named is not None:
+            return named
         lines = (line.strip() for line in source.peek_lines())
         line = next((line for line in lines if line and not line.startswith(b"#")), b"")
         any_text = "tsv" if line and not self.labelled else ""
@@ -210,8 +203,8 @@ class _Reader(SimpleNamespace):
             return found
         came = found or (f"the first line {line[:60]!r}" if line else "no line")
         raise ValueError(
-            f"{source.name}: the name or the first line must tell the format, got {came}. Give format= one of "
-            f"{', '.join(map(repr, FORMATS))}."
+            f"{source.name}: the name or the first line must tell the format, got {came}. "
+            f"Give format= one of {', '.join(map(repr, FORMATS))}."
         )
 
     def metadata(self: Any) -> dict[str, Any]:
@@ -263,17 +256,6 @@ def require(right: bool, name: str, wanted: str, got: object) -> None:
     """Raise the error of an option of `read` unless it is right."""
     if not right:
         raise ValueError(f"read: {name} must be {wanted}, got {got!r}.")
-
-
-def _files_of(source: Any) -> list:
-    """Return paths and binary files as a list."""
-    found = list(source) if isinstance(source, (list, tuple)) else [source]
-    if not found or not all(isinstance(each, (str, os.PathLike)) or hasattr(each, "read") for each in found):
-        raise TypeError(
-            f"read: source must be paths, '-' or binary files, got {brief(source)}. Data frames and lists need no reading: give "
-            "them to a StreamPipeline."
-        )
-    return found
 
 
 def options_of(metadata: dict[str, Any], *, trusted: bool = False) -> dict[str, Any]:

@@ -14,6 +14,8 @@ from importlib import import_module
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+from .._input.validate import brief
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
@@ -69,7 +71,6 @@ class Source(io.RawIOBase):
             raise
 
     def _unpack(self, modules: tuple[str, ...]) -> None:
-        """Open the file's decompressor."""
         for module in modules:
             with contextlib.suppress(ImportError):
                 self.unpacker = import_module(module).open(SimpleNamespace(read=self._stored))
@@ -128,10 +129,6 @@ class Source(io.RawIOBase):
         cut = len(head) >= HEAD or self._failure or self._is_quiet(0.0)
         return lines[:-1] if cut and len(lines) > 1 else lines
 
-    def drop(self, n: int) -> None:
-        """Drop the first n bytes that `peek` has returned: they are not read again."""
-        self._head = self._head[n:]
-
     def readinto(self, buffer: Any) -> int:
         if not self._head:
             if self._failure:
@@ -168,11 +165,15 @@ class Source(io.RawIOBase):
         super().close()
 
 
+def _is_path(what):
+    return isinstance(what, (str, os.PathLike)) and os.fspath(what) != "-"
+
+
 def _opened(what):
     """Return the file object, its name, and whether to close it."""
-    if isinstance(what, (str, os.PathLike)) and os.fspath(what) != "-":
+    if _is_path(what):
         return io.FileIO(what), os.path.basename(what), True
-    if isinstance(what, str):
+    if not hasattr(what, "read"):
         if sys.stdin is None:
             raise OSError("<stdin>: must be open to be read, got a closed one")
         with contextlib.suppress(OSError, AttributeError, ValueError):  # sys.stdin may be another object
@@ -185,13 +186,17 @@ def _opened(what):
 
 
 class Files:
-    """Open sources one after the other, the first at once."""
+    """Open sources, one or a list, one after the other, the first at once."""
 
-    def __init__(self, sources: list[Any], stop: threading.Event):
-        for each in sources:
-            if isinstance(each, (str, os.PathLike)) and os.fspath(each) != "-":
-                os.stat(each)  # fails now for a missing file, not hours later
-        self._stop, self._done, self._rest = stop, 0, list(sources)
+    def __init__(self, source: Any, stop: threading.Event):
+        self._stop, self._done, self._rest = stop, 0, list(source) if isinstance(source, (list, tuple)) else [source]
+        if not self._rest or not all(isinstance(each, (str, os.PathLike)) or hasattr(each, "read") for each in self._rest):
+            raise TypeError(
+                f"read: source must be paths, '-' or binary files, got {brief(source)}. Data frames and lists need no reading: "
+                "give them to a StreamPipeline."
+            )
+        for each in filter(_is_path, self._rest):
+            os.stat(each)  # fails now for a missing file, not hours later
         self.current = Source(self._rest.pop(0), stop)
 
     @property

@@ -281,7 +281,7 @@ class _Csv(CsvParser):
     def begin(self, source: Source) -> None:
         lines, self.name = self._head_of(source), source.name
         self.table.check_names(source.name, self.names)
-        source.drop(sum(map(len, lines)) + len(lines))
+        source.read(sum(map(len, lines)) + len(lines))
         header = lines[-1].removesuffix(b"\r") if self.options.header else b""
         self.leave_out(header)
         self.n_fields, self.delimiter, self.line_number = len(self.names), ord(self.delimiter_of), len(lines)
