@@ -1,11 +1,10 @@
 """Every kind of matrix that an estimator may be handed, and a problem to hand it.
 
 MATRIX_KINDS maps a readable name to a function dense ndarray -> X.  X holds exactly the values and the dtype of the array.
+(Maps of files, which are read-only, are among scikit-learn's checks.)
 
     @pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
 """
-
-from tempfile import TemporaryFile
 
 import numpy as np
 from scipy import sparse
@@ -69,20 +68,6 @@ def dense_f(X):
     return np.array(X, order="F")
 
 
-def dense_read_only(X):
-    X = np.array(X, order="C")
-    X.flags.writeable = False
-    return X
-
-
-def dense_memmap(X):
-    """Return an array backed by an unnamed file, which is deleted with the array."""
-    with TemporaryFile() as file:
-        mapped = np.memmap(file, dtype=X.dtype, mode="w+", shape=X.shape)
-    mapped[:] = X
-    return mapped
-
-
 def dense_strided(X):
     """Every second column of a wider array, whose other columns are NaN: reading one shows."""
     wide = np.full((X.shape[0], 2 * X.shape[1]), np.nan, dtype=X.dtype)
@@ -111,8 +96,8 @@ MATRIX_KINDS = {
     "csr32": csr32, "csr64": csr64, "csr_array": sparse.csr_array, "csr_unsorted": csr_unsorted, "csr_duplicates": csr_duplicates,
     "csr_explicit_zeros": csr_explicit_zeros, "csr_read_only": csr_read_only, "csc": sparse.csc_matrix, "coo": sparse.coo_matrix,
     "dia": sparse.dia_matrix, "bsr": sparse.bsr_array, "lil": sparse.lil_array, "dok": sparse.dok_matrix, "dense_c": dense_c,
-    "dense_f": dense_f, "dense_read_only": dense_read_only, "dense_memmap": dense_memmap, "dense_strided": dense_strided,
-    "dense_unaligned": dense_unaligned, "dense_swapped": dense_swapped, "list_of_lists": list_of_lists,
+    "dense_f": dense_f, "dense_strided": dense_strided, "dense_unaligned": dense_unaligned, "dense_swapped": dense_swapped,
+    "list_of_lists": list_of_lists,
 }
 
 

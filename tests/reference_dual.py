@@ -318,21 +318,13 @@ DUAL = {
 MODELS.update({name: partial(dual_model, cls, fixed=fixed) for name, (cls, fixed) in DUAL.items()})
 
 
-class DualRegressor:
-    """A twin of regression behind reference.run_regression's interface."""
-
-    Sigma = None
-
-    def __init__(self, d, **params):
-        self.twin, self.t = DualAscentRegression(d, **params), 0
-
-    @property
-    def w(self):
-        return self.twin.w
+class DualRegressor(DualAscentRegression):
+    """A twin of regression behind reference.run_regression's interface, which counts the rows."""
 
     def step(self, x, y, c=1.0):
-        before, self.twin.t = self.w, self.t
-        self.twin.learn(x, y, c)
+        before, t = self.w, self.t
+        self.learn(x, y, c)
+        self.t = t
         return bool((self.w != before).any())
 
 

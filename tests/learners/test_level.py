@@ -88,11 +88,3 @@ def test_the_merge_of_parts_with_means_of_their_own_is_what_one_level_would_have
         assert_allclose(merged.predict(Z), whole.predict(Z), rtol=1e-8 if dtype == "float64" else 1e-3)
     pairs = onlinecls.merge([onlinecls.merge(models[:2]), models[2]])
     assert_allclose(pairs.intercept_, merged.intercept_, rtol=1e-9 if dtype == "float64" else 1e-5)
-
-
-def test_an_intercept_to_start_from_is_that_of_predictions():
-    X, y, _ = problem()
-    model = PassiveAggressiveRegressor(epsilon=1e6, max_iter=1).fit(X, y, coef_init=np.arange(8.0), intercept_init=[30.0])
-    assert_allclose(model.predict(X), X @ np.arange(8.0) + 30.0)  # (no row has a loss)
-    cycled = PassiveAggressiveRegressor(np.inf, loss_tol=0.04, epsilon=1.0).fit(X, X @ np.arange(8.0) + 1e3)
-    assert np.abs(cycled.predict(X) - X @ np.arange(8.0) - 1e3).max() <= 1.2

@@ -197,38 +197,3 @@ def test_models_trained_on_threads_equal_those_trained_in_turn():
     for thread in threads:
         thread.join()
     assert [fingerprint(model) for model in models] == [fingerprint(model) for model in in_turn]
-
-
-@pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (5, "ovr"), (5, "crammer_singer")])
-@pytest.mark.parametrize("method", ["partial_fit", "predict"])
-def test_python_goes_on_while_a_kernel_runs(method, n_classes, multi_class):
-    """Another thread gets turns between a kernel's start and its end. With the GIL held it would get none."""
-    turns, inside, over, seen = [], threading.Event(), threading.Event(), []
-
-    def count():
-        inside.wait()
-        while not over.is_set():
-            turns.append(None)
-            over.wait(1e-5)
-
-    def watched(kernel, *arguments):
-        turns.clear()
-        inside.set()
-        kernel(*arguments)
-        seen.append(len(turns))  # no Python code ran in this thread between the two lines
-
-    X, y = np.ones((200_000, 8), np.float32), np.arange(200_000) % n_classes
-    learner = onlinecls.AROWClassifier(multi_class=multi_class).partial_fit(X[:100], y[:100])
-    thread = threading.Thread(target=count)
-    thread.start()
-    try:
-        with wrapped(internals.kernels() + internals.readers(), watched):
-            for _ in range(40):  # a busy machine may give the other thread no turn at first
-                learner.predict(X) if method == "predict" else learner.partial_fit(X, y)
-                if max(seen) > 3:
-                    break
-    finally:
-        over.set()
-        inside.set()
-        thread.join()
-    assert max(seen) > 3

@@ -1,8 +1,6 @@
 """Models and streams in processes that are begun by fork and by spawn, while threads of the parent read and learn."""
 
-import concurrent.futures
 import copy
-import multiprocessing
 import os
 import signal
 import subprocess
@@ -11,10 +9,8 @@ import sysconfig
 import threading
 from functools import partial
 
-import numpy as np
 import pytest
 from matrices import continuous_problem
-from states import fingerprint
 
 import onlinecls
 from onlinecls import streams
@@ -90,25 +86,6 @@ def test_a_fork_frees_the_locks_of_other_threads_and_leaves_those_of_its_own():
     with learner._own_lock():
         assert in_a_child(child) == 0
     assert learner.partial_fit(X, Y).t_ == 120
-
-
-def learnt(seed):
-    rng = np.random.default_rng(seed)
-    return onlinecls.AROWClassifier().partial_fit(rng.standard_normal((40, 3)), rng.integers(0, 3, 40), classes=[0, 1, 2])
-
-
-def learnt_on(learner):
-    return learner.partial_fit(X, Y)
-
-
-@pytest.mark.parametrize("method", multiprocessing.get_all_start_methods())
-@forks_among_threads
-def test_models_are_sent_to_processes_and_back(method):
-    learner = onlinecls.AROWClassifier().partial_fit(X, Y)
-    context = multiprocessing.get_context(method)
-    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
-        assert [fingerprint(each) for each in pool.map(learnt, range(3))] == [fingerprint(learnt(seed)) for seed in range(3)]
-        assert fingerprint(pool.submit(learnt_on, learner).result()) == fingerprint(learner.partial_fit(X, Y))
 
 
 @pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python cannot be without its lock")
