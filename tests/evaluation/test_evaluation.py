@@ -335,14 +335,10 @@ def test_a_frame_is_validated_as_by_a_loop_over_its_parts():
 
 @pytest.fixture
 def display():
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    from onlinecls.plotting import ProgressiveDisplay
-
-    yield ProgressiveDisplay
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("Agg")
+    yield pytest.importorskip("onlinecls.plotting").ProgressiveDisplay
+    pyplot.close("all")
 
 
 def test_plotted_lines_equal_the_curves(display):

