@@ -669,15 +669,6 @@ def check_sparsify_and_densify(learner):
     assert (model.densify().coef_ == dense).all() and not sparse.issparse(model.sparsify().partial_fit(X, y).coef_)
 
 
-def check_reading_costs_nothing_a_feature(learner):
-    """Counters and intercept are read inside streams."""
-    model = learnt(learner, sparse.csr_matrix(np.eye(4, 2**17)), np.arange(4) % max(learner.n_classes, 2))
-    names = ("intercept_", "t_", "n_mistakes_", "n_updates_", "classes_", "n_features_in_", "offset_", "progressive_mse_")
-    for name in names:
-        if hasattr(model, name):
-            assert memory_of(lambda: getattr(model, name))[1] < 2**15, name  # noqa: B023
-
-
 # --- which of them apply -------------------------------------------------------------------------------------------------------
 
 
@@ -754,5 +745,3 @@ def _checks_of_calls(learner, kernel, batch):
         yield check_shuffling_is_that_of_its_random_state
     if learner.is_linear:
         yield check_sparsify_and_densify
-    if not (learner.is_full or batch):
-        yield check_reading_costs_nothing_a_feature

@@ -2,8 +2,6 @@
 
 MATRIX_KINDS maps a readable name to a function dense ndarray -> X.  X holds exactly the values and the dtype of the array.
 (Maps of files, which are read-only, are among scikit-learn's checks.)
-
-    @pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
 """
 
 import numpy as np
@@ -107,9 +105,7 @@ def continuous_problem(n_samples, n_features, seed, n_classes=2, density=0.5, dt
     y is in {-1, +1} for two classes and in 0..n_classes-1 for more.  The values are random float32 numbers whatever the dtype, so
     both dtypes hold the same problem.  Every 25th row, from the 11th on, is empty.
 
-    There are no ties and no repeated rows (but for the empty ones), because weights are testable and update counts are not: a PA
-    step leaves its row with a margin of 1 but for 1e-15, so that the same row again makes an update or none by the order of
-    summation; and on 0/1 features a Perceptron meets margins of 0, which rounding moves to either side.
+    There are no ties and no repeated rows (but for the empty ones), which would make an update or none by rounding.
     """
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n_samples, n_features), dtype=np.float32) * (rng.random((n_samples, n_features)) < density)

@@ -4,19 +4,13 @@ A learner lives in R^d and knows nothing of labels: ``learner.step(z, c)`` shows
 which it wants the margin m = w.z large; True when the model changed. ``learner.w`` predicts, ``learner.Sigma`` is the covariance
 (None of first-order algorithms). A regressor is shown rows and targets, ``step(x, y, c)``, and wants w.x near y.
 
-    here                 first and second order, p-norm, multiplicative: REFERENCE, REGRESSION, ONE_CLASS; of several classes:
-                         `Model`, MODELS; over a stream: run_binary, run_multiclass, run_stream, run_regression, run_one_class
-    reference_dual.py    dual ascent and its relatives: DualAscent, DualAscentRegression, OGD; in MODELS and REGRESSION
-    reference_kernel.py  learners with a kernel: Dual, over a Gram matrix, and `features`, vectors for one
+The learners of a rule alone (Perceptron, PA, AROW, CW, SCW, second-order Perceptron, NAROW), and what makes learners of several
+classes of them, are the library's own: onlinecls.reference. Here are those that need more than a rule; dual ascent is in
+reference_dual.py, learners with a kernel in reference_kernel.py. MODELS and REGRESSION have all, `run_...` run them over a stream.
 
 Crammer-Singer multiclass is the same learner on z = phi(x, y) - phi(x, r), where phi(x, y) puts x in block y and r is the top
-wrong class, so ||z||^2 = 2||x||^2 and v = v_y + v_r need no code of their own. The learners of a rule alone (Perceptron, PA,
-AROW, CW, SCW, second-order Perceptron, NAROW), and what makes learners of several classes of them, are the library's own:
-onlinecls.reference.  Here are those that need more than a rule.
-
-Parameters carry the names of the estimators' constructors.  Those with a default here have it as a convention; the others must
-be given, so that no test leans on a default that tuning may move.  Meant for ordinary data: of the rule that a finite input never
-makes a non-finite model, only the part that CW needs on noisy labels is here.
+wrong class, so ||z||^2 = 2||x||^2 and v = v_y + v_r need no code of their own. Parameters carry the names of the estimators'
+constructors, and must be given unless a default is a convention. Meant for ordinary data.
 
 Symbols: m margin, l = max(0, 1 - m) loss, v (NAROW: chi) = z' Sigma z, tau the step along z or Sigma z, beta the added precision.
 """

@@ -1,13 +1,7 @@
 """The slow twins of dual ascent and gradient descent: NumPy, float64, dense, one row at a time, nothing optimised.
 
-twin = DualAscent(d, k, sigma=..., regularizer=..., update=..., loss=..., margin=..., norm_bound=...)
-twin.learn(x, label, c)     # joint construction over k >= 3 vectors; k = 1: label in {-1, +1}
-twin.W, twin.dual_value, twin.increase, twin.sufficient
-twin = DualAscentRegression(d, ...); twin.learn(x, y, c)
-
-Import them from reference.py, on which this file builds.
-
-DualModel puts them behind reference.Model's interface, for the tests that every row of the registry gets.
+A twin learns a row by `learn(x, label or target, c)`: k >= 3 vectors jointly, or one (label in {-1, +1}). DualModel puts them
+behind reference.Model's interface. Import them from reference.py, on which this file builds.
 """
 
 from copy import deepcopy

@@ -5,8 +5,6 @@ its support vectors, and over them, in order,
 
     mu = sum_i a_i x_i,     Sigma = I + sum_ij B_ij x_i x_j'          (AROW, Lemma 1)
 
-Dropping a vector under a budget is done by solving with the support set's own Gram matrix, not by keeping its inverse.
-
 `features` turns a Gram matrix into vectors with those inner products, on which the linear twins of reference.py run.
 """
 

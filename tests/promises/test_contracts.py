@@ -163,7 +163,7 @@ def test_a_binary_float32_model_takes_8_bytes_a_feature():
     assert internals.state_of(learner).values.dtype == np.float32 and internals.state_of(learner).values.nbytes == 8 * (d + 1)
     assert memory_of(lambda: learner.partial_fit(X, [0, 1]))[1] < 2**16, "a row must not cost O(n_features)"
     assert memory_of(lambda: learner.predict(X))[1] < 2**16
-    assert memory_of(lambda: (learner.coef_, learner.covariance_, learner.intercept_, learner.t_))[1] < 2**16
+    assert memory_of(lambda: (learner.coef_, learner.covariance_, learner.intercept_, learner.n_mistakes_))[1] < 2**16
     entropic = onlinecls.DualAscentClassifier(regularizer="entropic")
     for on_simplex in (onlinecls.MultiplicativePassiveAggressiveClassifier(), entropic):
         on_simplex.partial_fit(X, [0, 1], classes=[0, 1])
