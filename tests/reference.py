@@ -6,7 +6,7 @@ which it wants the margin m = w.z large; True when the model changed. ``learner.
 
 The learners of a rule alone (Perceptron, PA, AROW, CW, SCW, second-order Perceptron, NAROW), and what makes learners of several
 classes of them, are the library's own: onlinecls.reference. Here are those that need more than a rule; dual ascent is in
-reference_dual.py, learners with a kernel in reference_kernel.py. MODELS and REGRESSION have all, `run_...` run them over a stream.
+reference_dual.py, learners with a kernel in reference_kernel.py. MODELS and REGRESSION have all, `run_...` learn a stream.
 
 Crammer-Singer multiclass is the same learner on z = phi(x, y) - phi(x, r), where phi(x, y) puts x in block y and r is the top
 wrong class, so ||z||^2 = 2||x||^2 and v = v_y + v_r need no code of their own. Parameters carry the names of the estimators'

@@ -93,6 +93,15 @@ def test_the_weights_are_those_computed_by_hand():
     assert state_of(joining).tally[:, 2].tolist() == [0 + 1 + 2 + 3] * 4  # (a label has no score on its first row)
 
 
+def test_rows_of_any_size_make_finite_weights():
+    X, y = problem(60, 2)
+    for size in (1e-30, 1e-10, 1e10, 1e30):
+        model = CommitteeClassifier().partial_fit(size * X, y, [0, 1])
+        assert np.isfinite(model.member_weights_).all()
+        for other in (size, 1e290):  # (weighted scores of rows far larger than those learnt would overflow)
+            assert np.isfinite(model.decision_function(other * X)).all() and np.isfinite(model.coef_).all()
+
+
 def test_fit_counts_mistakes_of_rows_that_are_new():
     X, y = problem(200, 4)
     once, often = (CommitteeClassifier(max_iter=n, random_state=0).fit(X, y) for n in (1, 4))

@@ -7,7 +7,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from algorithms import CLASSIFIERS
 from internals import ALGORITHMS
 from looping import each_estimator, within
 from numpy.testing import assert_allclose, assert_array_equal
@@ -114,19 +113,6 @@ def test_a_number_as_scale_divides_rows(algorithm, dtype, options):
             same(model.decision_function(X, return_std=True)[1], twin.decision_function(X / 8, return_std=True)[1])
 
 
-@pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda cls: cls.__name__)
-def test_rows_of_zeros_tell_nothing_and_change_nothing_but_counters(cls):
-    X, y = np.vstack([np.zeros((16, 2)), [[3.0, 4.0]]]), np.arange(17) % 2
-    learner = cls(scale="auto") if "scale" in cls().get_params() else cls()
-    if not hasattr(learner, "scale_") and "scale" not in learner.get_params():
-        return
-    learner.partial_fit(X[:16], y[:16], classes=[0, 1])
-    assert np.isnan(learner.scale_) and np.isnan(learner.intercept_scaling_)
-    assert learner.t_ == 16 and learner.n_updates_ == 0 and not learner.decision_function(X).any()
-    learner.partial_fit(X[16:], y[16:])
-    assert learner.scale_ == 4.0
-
-
 def test_weights_to_start_from_are_those_of_x():
     X, targets, _ = problem()
     zeros, unlike = 0.0 * X, np.diag([1.0] * 6 + [1e6] * 3)[:7]  # (three epochs of 7 rows: more than the scale is told by)
@@ -165,6 +151,8 @@ def test_one_row_tells_the_nearest_power_of_two():
                                  ([1.0] * 100, 8.0, 0.125), ([0.72, 0.0], 1.0, 1.0), ([0.7, 0.0], 0.5, 1.0)):
         learner = AROWClassifier().partial_fit([row], [1], classes=[0, 1])
         assert (learner.scale_, learner.intercept_scaling_) == (scale, constant), row
+    zeros = AROWClassifier().partial_fit(np.zeros((16, 2)), np.arange(16) % 2)
+    assert np.isnan(zeros.scale_) and np.isnan(zeros.intercept_scaling_) and zeros.partial_fit([[3.0, 4.0]], [1]).scale_ == 4.0
     assert AROWClassifier(scale=3.0).partial_fit([[3.0, 4.0]], [1], classes=[0, 1]).intercept_scaling_ == 1.0
 
 

@@ -5,34 +5,13 @@ import copy
 import numpy as np
 import pytest
 import scipy.sparse
-from algorithms import ALL
 from contracts import read, through_a_file
-from looping import each_estimator, within
-from matrices import continuous_problem
+from looping import within
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from states import fingerprint
 
 import onlinecls
-
-SECOND_ORDER = [case for case in ALL if hasattr(type(case.estimator()), "covariance_")]
-both_dtypes = within(dtype=["float64", "float32"])
-both_constructions = within(multi_class=["crammer_singer", "ovr"])
-every_second_order = each_estimator(case=SECOND_ORDER)
-
-
-@both_dtypes
-@both_constructions
-@every_second_order
-def test_variances_are_positive_and_never_grow(case, multi_class, dtype):
-    for n_classes in (2, 4):
-        X, y = continuous_problem(300, 13, seed=39, n_classes=n_classes, dtype=dtype)
-        learner, before = case.estimator(multi_class=multi_class), getattr(case.estimator(), "initial_variance", 1.0)
-        for start in range(0, 300, 10):
-            learner.partial_fit(X[start : start + 10], y[start : start + 10], classes=np.unique(y) if start == 0 else None)
-            now = learner.covariance_.copy()
-            assert (now > 0.0).all() and (now <= (np.inf if "forgetting" in case.params else before)).all()
-            before = now
 
 
 def test_adagrad_steps_no_further_where_squares_underflow():
