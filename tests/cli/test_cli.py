@@ -33,15 +33,6 @@ def trained(tsv, tmp_path, run):
     return model
 
 
-@pytest.fixture
-def prices(tmp_path):
-    draw, path = random.Random(0), tmp_path / "prices.csv"
-    rows = [(draw.uniform(50, 200), draw.choice(["north", "south"])) for _ in range(300)]
-    lines = [f"{3 * size + 40 * (side == 'south'):.2f},{size:.2f},{side}\n" for size, side in rows]
-    path.write_text("price,size,side\n" + "".join(lines))
-    return str(path)
-
-
 def in_python(path, learner=None, **options):
     learner = learner or AROWClassifier(dtype="float32")
     vectorizer = HashingVectorizer(n_features=2**10, dtype="float32", **options)
@@ -101,8 +92,11 @@ def test_every_algorithm_has_a_name(tmp_path, run, name):
 
 
 @pytest.mark.parametrize("name", REGRESSION_COMMANDS)
-def test_numbers_are_learnt_and_predicted(prices, tmp_path, run, name):
-    model = tmp_path / "model"
+def test_numbers_are_learnt_and_predicted(tmp_path, run, name):
+    draw, prices, model = random.Random(0), tmp_path / "prices.csv", tmp_path / "model"
+    rows = [(draw.uniform(50, 200), draw.choice(["north", "south"])) for _ in range(300)]
+    lines = [f"{3 * size + 40 * (side == 'south'):.2f},{size:.2f},{side}\n" for size, side in rows]
+    prices.write_text("price,size,side\n" + "".join(lines))
     how = ("--label", "price", "--algorithm", name, "--dtype", "float64")
     code, out, err = run("train", prices, *how, "--save", model, "--json")
     result = json.loads(out)

@@ -18,15 +18,10 @@ def run(name, *arguments, **environment):
         env={**os.environ, **environment})
 
 
-def messages(n):
-    """Make (folder, words) of n messages whose words determine the folder."""
-    words = {"work": "meeting budget report", "fun": "party beach music", "spam": "winner cash prize"}
-    return [(list(words)[i * i % 3], f"{words[list(words)[i * i % 3]]} number {i}") for i in range(n)]
-
-
 def test_the_email_example_tells_folders_by_their_words(tmp_path):
+    words = {"work": "meeting budget report", "fun": "party beach music"}
     with gzip.open(tmp_path / "enron-folders-doe-j.tsv.gz", "wt", encoding="utf-8") as file:
-        file.writelines(f"{folder}\t{text}\n" for folder, text in messages(60))
+        file.writelines(f"{folder}\t{words[folder]} number {i}\n" for i, folder in enumerate([*words] * 30))
     done = run("email_folders.py", ONLINECLS_DATA=str(tmp_path))
     assert done.returncode == 0, done.stderr
     figures = done.stdout.splitlines()[-1].split("|")[1:-1]
