@@ -78,7 +78,8 @@ def test_parameters_set_since_the_last_row_act_after_a_file_as_in_memory(learner
 ], ids=lambda labels: labels.dtype.str)
 def test_labels_of_every_type_come_back_from_a_file(labels):
     learner = onlinecls.Perceptron().partial_fit([[1.0], [-1.0]], labels)
-    assert fingerprint(through_a_file(learner)) == fingerprint(learner)
+    assert fingerprint(again := through_a_file(learner)) == fingerprint(learner)
+    assert again.predict([[1.0], [-1.0]]).tolist() == labels.tolist()
 
 
 def test_feature_names_and_sparsified_weights_come_back_from_a_file():
