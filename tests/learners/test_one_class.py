@@ -56,6 +56,23 @@ def test_renormalising_the_centre_leaves_it_that_of_the_slow_twin(epsilon, dtype
 
 
 @both_dtypes
+@pytest.mark.parametrize("epsilon", [0.0, 0.4, 1.5])
+def test_each_row_is_in_the_ball_just_after_it_was_learnt_and_the_step_was_the_shortest(epsilon, dtype):
+    X = cloud(150, 6, seed=93, dtype=dtype)
+    learner = PassiveAggressiveOneClass(epsilon, scale=1.0).partial_fit(X[:1])
+    assert (learner.center_ == X[0]).all() and (learner.t_, learner.n_updates_, learner.n_mistakes_) == (1, 0, 0)
+    for x in X[1:]:
+        before, inside, mistakes = learner.center_.copy(), learner.predict(x[None])[0] == 1, learner.n_mistakes_
+        learner.partial_fit(x[None])
+        moved, tolerance = np.linalg.norm((learner.center_ - before).astype(float)), TOLERANCE[dtype]
+        assert_allclose(moved, max(0.0, np.linalg.norm(x.astype(float) - before) - epsilon), rtol=tolerance, atol=tolerance)
+        assert learner.predict(x[None])[0] == 1 and learner.decision_function(x[None])[0] >= 0.0
+        assert learner.n_mistakes_ == mistakes + (not inside)
+        assert learner.partial_fit(x[None]).n_mistakes_ == mistakes + (not inside), "it is inside now"
+    assert learner.n_updates_ > (100 if epsilon < 1.0 else 20)
+
+
+@both_dtypes
 def test_a_centre_that_falls_back_to_nothing_knows_its_length(dtype):
     """Halfway from a row to its opposite: what is left is far below the rounding of what has gone."""
     near = np.arange(1.0, 4.0)
