@@ -55,17 +55,13 @@ class _Json:
         self._clear()
 
     def _clear(self) -> None:
-        self.n_bytes = 0
+        self.n_bytes = self.n_rows = 0
         self.rows, self.labels, self.weights = [], [], []  # type: tuple[list[Any], list[Any], list[float]]
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.rows)
 
     def feed(self, block: bytearray, start: int, stop: int) -> tuple[int, Any]:
         """Read lines until the batch is full or one is malformed; return where the next one starts, and None or the fault."""
         most = self.options.batch_rows
-        while start < stop and len(self.rows) < most and self.n_bytes < _BATCH_BYTES:
+        while start < stop and self.n_rows < most and self.n_bytes < _BATCH_BYTES:
             end = block.index(b"\n", start)
             line, start = block[start:end], end + 1
             self.line_number += 1
@@ -104,6 +100,7 @@ class _Json:
             for value in row.values():
                 if type(value) is float and not -FARTHEST <= value <= FARTHEST:
                     return f"expected numbers within ±{FARTHEST}, got {brief(row)}"
+        self.n_rows += 1
         self.rows.append(row)
         self.labels.append(label)
         self.weights.append(weight)

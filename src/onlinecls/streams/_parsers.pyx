@@ -157,20 +157,11 @@ cdef inline const unsigned char* read_number(const unsigned char* p, double* val
 # --- lines -------------------------------------------------------------------------------------------------------------------
 
 cdef void* sized(void* block, Py_ssize_t n_bytes) except NULL nogil:
-    """Call realloc; raise MemoryError if it fails."""
     cdef void* moved = realloc(block, n_bytes)
     if moved is NULL:
         with gil:
             raise MemoryError(f"no memory for {n_bytes} bytes of a batch")
     return moved
-
-
-cdef Py_ssize_t decoded(const unsigned char* p, Py_ssize_t n, uint32_t* points) except -1 with gil:
-    """Decode UTF-8 to code points and return how many there are."""
-    text = p[:n].decode()
-    for n in range(len(text)):
-        points[n] = ord(text[n])
-    return len(text)
 
 
 def excerpt(rest):
@@ -287,6 +278,7 @@ cdef class LineParser:
         """Read the text from p to end as the label of the next row; return False, with a fault, if it is none."""
         cdef const unsigned char* behind
         cdef Py_ssize_t row = self.n_rows, n = 0, start
+        cdef Py_UCS4 c
         if self.has_numbers:
             behind = read_number(p, &self.numbers[row])
             if behind is NULL or behind != end or not fabs(self.numbers[row]) < INFINITY:
@@ -303,7 +295,11 @@ cdef class LineParser:
             n += 1
         self.fault(p, b"a label of 1 to 4096 characters, none of them NUL")
         if p + n < end:
-            n = decoded(p, end - p, self.points + start)
+            n = 0
+            with gil:
+                for c in p[:end - p].decode():
+                    self.points[start + n] = c
+                    n += 1
         # (An array of labels has room for the longest in every row, and NumPy's texts end before a NUL.)
         if n <= 0 or n > LONGEST or memchr(p, 0, end - p) is not NULL:
             return False
@@ -311,7 +307,6 @@ cdef class LineParser:
         return True
 
     cdef take_labels(self):
-        """Return the labels of the batch as an array."""
         cdef uint32_t[:, ::1] table
         cdef Py_ssize_t k, start = 0, width = 1
         if not self.has_texts:
@@ -456,7 +451,6 @@ cdef class EntryParser(LineParser):
 
 
 cdef inline int push(EntryParser parser, int64_t column, double value) except -1 nogil:
-    """Append a non-zero to the current row."""
     if parser.at == parser.capacity:
         parser.more(1)
     parser.entries[parser.at].column, parser.entries[parser.at].value = column, value
@@ -638,7 +632,6 @@ cdef inline bint like_number(const unsigned char* p, const unsigned char* end) n
 
 cdef class VWParser(EntryParser):
     cdef double[::1] importances    # weights of the rows
-    cdef bint in_order              # True while the row's columns rise
 
     def __init__(self, labels, batch_rows, batch_nnz, n_features, dtype):
         EntryParser.__init__(self, labels, batch_rows, batch_nnz, n_features, dtype)
@@ -646,18 +639,59 @@ cdef class VWParser(EntryParser):
 
     cdef Found parse(self, const unsigned char* line, const unsigned char* end) except? FAULT nogil:
         cdef const unsigned char* p = after_blanks(line)
-        cdef const unsigned char* bar
-        bar = <const unsigned char*>memchr(p, 124, end - p)
+        cdef const unsigned char* bar = <const unsigned char*>memchr(p, 124, end - p)
+        cdef const unsigned char* name
+        cdef const unsigned char* field
+        cdef uint32_t seed = 0, hash, n_anonymous = 0
+        cdef double scale = 1.0, value
+        cdef bint in_order = True                   # the row's columns rise
         if bar is NULL:
             return self.fault(end, b"'|' before the features")
         if self._read_label(p, bar) == FAULT:
             return FAULT
-        self.at, self.in_order = self.nnz, True
-        while bar < end:                            # bar: at the '|' of a namespace
-            bar = self._read_namespace(bar + 1, end)
-            if bar is NULL:
-                return FAULT
-        return self.end_row(line, self.in_order)
+        self.at, p = self.nnz, bar
+        while p < end:
+            if p[0] == 124:                         # a namespace
+                name = p + 1
+                p = after_name(name)
+                seed = hash_name(name, p, 0) if p > name else 0
+                scale, n_anonymous = 1.0, 0
+                if p < end and p[0] == 58:
+                    field = p + 1
+                    p = read_number(field, &scale)
+                    if field - 1 == name or p is NULL or not is_over(p, end, 124) or not fabs(scale) < self.too_large:
+                        return self.fault(field, b"a finite number for the weight of a namespace")
+                p = after_blanks(p)
+                continue
+            name = p
+            p += usual_name(p, seed, &hash)
+            if p == name:
+                p = after_name(p)
+                hash = hash_name(name, p, seed)
+            value = scale
+            if not is_over(p, end, 124):
+                if p[0] != 58:
+                    return self.fault(p, b"a blank behind a feature")
+                field = p + 1
+                if like_number(field, end):
+                    p = read_number(field, &value)
+                    value *= scale
+                    if p is NULL or not is_over(p, end, 124) or not fabs(value) < self.too_large:
+                        return self.fault(field, b"a finite number after ':', then a blank")
+                    if field == name + 1:               # ":value": numbered
+                        hash = seed + n_anonymous
+                        n_anonymous += 1
+                else:
+                    p = after_word(field, end)
+                    hash = hash_name(field, p, hash)
+                    value = 1.0                         # VW does not apply a namespace's weight to text values
+            if value != 0.0:                            # as in VW
+                hash &= <uint32_t>(self.n_features - 1)
+                if self.at > self.nnz:
+                    in_order &= hash > self.entries[self.at - 1].column
+                push(self, hash, value)
+            p = after_blanks(p)
+        return self.end_row(line, in_order)
 
     cdef Found _read_label(self, const unsigned char* p, const unsigned char* bar) except? FAULT nogil:
         """Read what precedes the first '|': numbers, then a tag, which starts with an apostrophe or touches the '|'."""
@@ -688,55 +722,6 @@ cdef class VWParser(EntryParser):
         if n_words == 0 and not self.unlabelled:
             return self.fault(bar, b"a label and a blank before '|' (labels=None reads lines without)")
         return ROW
-
-    cdef const unsigned char* _read_namespace(self, const unsigned char* p, const unsigned char* end) except? NULL nogil:
-        """Read the namespace whose '|' is just before p; return the next '|' or the end of the line, NULL for a fault."""
-        cdef const unsigned char* name = p
-        cdef const unsigned char* field
-        cdef uint32_t seed = 0, hash, n_anonymous = 0
-        cdef double scale = 1.0, value
-        p = after_name(p)
-        if p > name:
-            seed = hash_name(name, p, 0)
-        if p < end and p[0] == 58:
-            field = p + 1
-            p = read_number(field, &scale)
-            if field - 1 == name or p is NULL or not is_over(p, end, 124) or not fabs(scale) < self.too_large:
-                self.fault(field, b"a finite number for the weight of a namespace")
-                return NULL
-        while True:
-            p = after_blanks(p)
-            if p == end or p[0] == 124:
-                return p
-            name = p
-            p += usual_name(p, seed, &hash)
-            if p == name:
-                p = after_name(p)
-                hash = hash_name(name, p, seed)
-            value = scale
-            if not is_over(p, end, 124):
-                if p[0] != 58:
-                    self.fault(p, b"a blank behind a feature")
-                    return NULL
-                field = p + 1
-                if like_number(field, end):
-                    p = read_number(field, &value)
-                    value *= scale
-                    if p is NULL or not is_over(p, end, 124) or not fabs(value) < self.too_large:
-                        self.fault(field, b"a finite number after ':', then a blank")
-                        return NULL
-                    if field == name + 1:               # ":value": numbered
-                        hash = seed + n_anonymous
-                        n_anonymous += 1
-                else:
-                    p = after_word(field, end)
-                    hash = hash_name(field, p, hash)
-                    value = 1.0                         # VW does not apply a namespace's weight to text values
-            if value != 0.0:                            # as in VW
-                hash &= <uint32_t>(self.n_features - 1)
-                if self.at > self.nnz:
-                    self.in_order &= hash > self.entries[self.at - 1].column
-                push(self, hash, value)
 
     def batches(self):
         weights = np.array(self.importances[:self.n_rows])
@@ -795,7 +780,6 @@ cdef class TsvParser(LineParser):
         return ROW
 
     def batches(self):
-        """Return the batch as (rows, labels, None for the weights), alone, and begin a new one."""
         cdef RowHasher made = self.hasher
         labels, n_rows, nnz, texts = self.take_labels(), self.n_rows, self.nnz, self.texts
         self.texts, self.n_rows, self.nnz = [], 0, 0

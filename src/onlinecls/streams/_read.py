@@ -161,8 +161,7 @@ class _Reader(SimpleNamespace):
         self.kinds = dict(self.kinds or {})
         right = all(kind in KINDS for kind in self.kinds.values())
         require(right, "kinds", "of " + ", ".join(map(repr, KINDS)), self.kinds)
-        right = isinstance(self.delimiter, str) and len(self.delimiter) == 1
-        right = right and self.delimiter.isascii() and self.delimiter not in '"\r\n'
+        right = isinstance(self.delimiter, str) and re.fullmatch(r'[^"\r\n\x80-\U0010ffff]', self.delimiter) is not None
         require(right, "delimiter", "a character of ASCII that is no quote and ends no line", self.delimiter)
         right = self.vectorizer is None or hasattr(self.vectorizer, "transform")
         require(right, "vectorizer", "an object with a transform method", self.vectorizer)
@@ -208,7 +207,6 @@ class _Reader(SimpleNamespace):
         )
 
     def metadata(self: Any) -> dict[str, Any]:
-        """Return what `options_of` needs to read further files in the same way."""
         by = parameters_of(self.vectorizer) if self.is_hashed and not self.is_table else None
         kept = {name: getattr(self, name) for name in _KEPT}
         return {"input": {"format": self.format, "dtype": self.dtype.name, **kept, "kinds": dict(self.kinds), "vectorizer": by}}
@@ -290,8 +288,7 @@ def options_of(metadata: dict[str, Any], *, trusted: bool = False) -> dict[str, 
             options["vectorizer"] = vectorizer_of(given["vectorizer"], trusted)
         _Reader(**{**_DEFAULTS, **options})
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        problem = f"{error} is missing" if isinstance(error, KeyError) else str(error)
-        raise ValueError(f"options_of: metadata must describe how rows were read, got invalid options: {problem}.") from None
+        raise ValueError(f"options_of: metadata must describe how rows were read, got invalid options: {error!r}.") from None
     return options
 
 

@@ -58,8 +58,14 @@ class Source(io.RawIOBase):
             start = self.peek(6)
             modules = next((modules for magic, modules in _PACKED if start.startswith(magic)), ())
             if modules:
+                for module in modules:
+                    with contextlib.suppress(ImportError):
+                        self.unpacker = import_module(module).open(SimpleNamespace(read=self._stored))
+                        break
+                else:
+                    raise ImportError(f"{self.name} is compressed with Zstandard: its reader is missing, "
+                                      'pip install "onlinecls[zstd]"')
                 self._head, self._ahead = b"", start
-                self._unpack(modules)
                 start = self.peek(6)
             self._plain = is_file and not self._waits and not modules
             if start.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -69,13 +75,6 @@ class Source(io.RawIOBase):
         except BaseException:
             self.close()
             raise
-
-    def _unpack(self, modules: tuple[str, ...]) -> None:
-        for module in modules:
-            with contextlib.suppress(ImportError):
-                self.unpacker = import_module(module).open(SimpleNamespace(read=self._stored))
-                return
-        raise ImportError(f'{self.name} is compressed with Zstandard: its reader is missing, pip install "onlinecls[zstd]"')
 
     def readable(self) -> bool:
         return True
@@ -191,10 +190,8 @@ class Files:
     def __init__(self, source: Any, stop: threading.Event):
         self._stop, self._done, self._rest = stop, 0, list(source) if isinstance(source, (list, tuple)) else [source]
         if not self._rest or not all(isinstance(each, (str, os.PathLike)) or hasattr(each, "read") for each in self._rest):
-            raise TypeError(
-                f"read: source must be paths, '-' or binary files, got {brief(source)}. Data frames and lists need no reading: "
-                "give them to a StreamPipeline."
-            )
+            raise TypeError(f"read: source must be paths, '-' or binary files, got {brief(source)}. Data frames and lists need "
+                            "no reading: give them to a StreamPipeline.")
         for each in filter(_is_path, self._rest):
             os.stat(each)  # fails now for a missing file, not hours later
         self.current = Source(self._rest.pop(0), stop)

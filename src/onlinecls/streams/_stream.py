@@ -182,9 +182,7 @@ def _take(ahead: queue.SimpleQueue, wanted: queue.SimpleQueue) -> Any:
     return item
 
 
-def _close(
-    batches: Any, files: Files, stop: threading.Event, thread: threading.Thread | None, wanted: queue.SimpleQueue, process: int
-) -> None:
+def _close(batches: Any, files: Files, stop: threading.Event, thread: Any, wanted: queue.SimpleQueue, process: int) -> None:
     if os.getpid() != process:  # a fork, which has copied files and locks that are in use: the parent closes them
         return
     stop.set()

@@ -111,18 +111,16 @@ class Table:
         kind = column.type
         if self.options.labels == "number" or pa.types.is_floating(kind):
             found = _numbers(column, "a label that is a finite number", problems)
-        elif _is_text(kind):
+        elif pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+            _check_present(column, "a label (labels=None reads lines without)", problems)
+            found = column.fill_null(pa.scalar(0).cast(kind)).to_numpy(zero_copy_only=False)
+        else:
             coded = _converted(column, "text", "a label in UTF-8", problems).fill_null("").dictionary_encode()
             names, codes = coded.dictionary.to_pylist(), coded.indices.to_numpy(zero_copy_only=False)
             wrong = {code: why for code, name in enumerate(names) if (why := wrong_label(name))}
             found = np.array(["" if code in wrong else name for code, name in enumerate(names)], dtype=str)[codes]
             for row in np.flatnonzero(np.isin(codes, list(wrong))).tolist():
                 problems.setdefault(row, wrong[codes[row]])
-        elif pa.types.is_integer(kind) or pa.types.is_boolean(kind):
-            _check_present(column, "a label (labels=None reads lines without)", problems)
-            found = column.fill_null(pa.scalar(0).cast(kind)).to_numpy(zero_copy_only=False)
-        else:
-            raise ValueError(f"read: labels must be texts, integers or booleans, got a column of {kind}. Turn it into texts.")
         self.label_kind = self.label_kind or found.dtype.kind
         if found.dtype.kind != self.label_kind:
             raise ValueError(f"{who}: labels must be of one type in all files, got another, {kind}.")
@@ -282,8 +280,7 @@ class _Csv(CsvParser):
         lines, self.name = self._head_of(source), source.name
         self.table.check_names(source.name, self.names)
         source.read(sum(map(len, lines)) + len(lines))
-        header = lines[-1].removesuffix(b"\r") if self.options.header else b""
-        self.leave_out(header)
+        self.leave_out(lines[-1].removesuffix(b"\r") if self.options.header else b"")
         self.n_fields, self.delimiter, self.line_number = len(self.names), ord(self.delimiter_of), len(lines)
 
     def batches(self) -> Iterator[Any]:
