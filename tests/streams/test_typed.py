@@ -222,7 +222,8 @@ FAULTS = {
     "a stray quote that makes a row too long in fields": (
         b'label,a\nx,"open\ny,b\nz,c"d,e\nw,"s\nt"\n', {}, [("y", "b"), ("w", "s\nt")], ["2:3", "4:1"]),
     "a carriage return alone": (
-        b'label,a\r\nx,"b\rc"\r\ny,b\rz,c\r\nv,"b"\ru,c\r\nw,d\r\n', {}, [("x", "b\rc"), ("w", "d")], ["3:4", "4:6"]),
+        b'label,a\r\nx,"b\rc"\r\ny,b\rz,c\r\nv,"b"\ru,c\r\nw,d\r\nu,"b\nc"\rd,e\r\nt,d\r\n', {},
+        [("x", "b\rc"), ("w", "d"), ("t", "d")], ["3:4", "4:6", "6:3", "7:3"]),
     "a quote within a field closes no other": (
         b'label,a\nx,b "c\ny,"open\nz,d\n', {}, [("x", 'b "c'), ("z", "d")], ["3:3"]),
     "quotes within a field open nothing": (
