@@ -113,6 +113,22 @@ def test_a_number_as_scale_divides_rows(algorithm, dtype, options):
             same(model.decision_function(X, return_std=True)[1], twin.decision_function(X / 8, return_std=True)[1])
 
 
+@within(dtype=["float32", "float64"])
+@each_estimator(algorithm=ROWS)
+def test_rows_times_a_power_of_two_give_the_same_predictions_to_the_bit(algorithm, dtype):
+    X, targets, weights = problem(2)
+    for task in algorithm.tasks:
+        y, said = targets.get(task), []
+        for k in (0, -20, 17):
+            Z, model = np.ldexp(X, k).astype(dtype), make(algorithm, scale="auto")
+            for part in (slice(0, 5), slice(5, 30), slice(30, None)):
+                learnt(model, Z[part], None if y is None else y[part], weights[part])
+            said.append((np.ldexp(model.scale_, -k), np.ldexp(said_by(model, Z), -k if task == "one_class" else 0)))
+        for scale, found in said[1:]:
+            assert scale == said[0][0]
+            assert_array_equal(found, said[0][1])
+
+
 def test_weights_to_start_from_are_those_of_x():
     X, targets, _ = problem()
     zeros, unlike = 0.0 * X, np.diag([1.0] * 6 + [1e6] * 3)[:7]  # (three epochs of 7 rows: more than the scale is told by)
