@@ -1,7 +1,7 @@
 """Check what goes out: python tests/dist.py FOLDER_OF_THE_WHEEL DIST, of `make dist`.
 
-The sdist has every file of the repository; the wheel has none that only a compiler reads, is small, and is moved to
-DIST with the tag of the oldest Linux that its symbols allow.
+The sdist has every file of the repository; the wheel has none that only a compiler reads, is small, and is moved to DIST with the
+tag of the oldest Linux that its symbols allow.
 """
 
 import shutil

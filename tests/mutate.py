@@ -7,8 +7,8 @@ mutants.txt has their list: a text as it stands, which occurs once in its file (
 silently), and a text instead. In a temporary copy of the tree, which has the built modules of the installed package, each module
 is compiled once, without optimisation, with all its mutants: the smallest expression around a change becomes `(new if MUTANT ==
 number else old)`, and the environment says which one acts. A change of a statement is compiled by itself; a file of Python is
-changed as it stands. The test files that should notice are run until something fails. A
-survivor calls for a test, or for a reason in the list. Exit code 1 if one survives without, or one that has a reason does not.
+changed as it stands. The test files that should notice are run until something fails. A survivor calls for a test, or for a
+reason in the list. Exit code 1 if one survives without, or one that has a reason does not.
 """
 import os
 import re

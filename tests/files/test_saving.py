@@ -17,7 +17,7 @@ import zipfile
 import internals
 import numpy as np
 import pytest
-from forging import forged
+from fuzz.models import forged
 from internals import state_of
 from matrices import continuous_problem
 from scipy import sparse

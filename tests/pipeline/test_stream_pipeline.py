@@ -5,7 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
-from forging import forged
+from fuzz.models import forged
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.feature_extraction.text import HashingVectorizer as TheirVectorizer
 from sklearn.frozen import FrozenEstimator
