@@ -465,6 +465,12 @@ def test_a_closed_stream_leaves_no_thread_and_no_file(tmp_path):
     del stream
     gc.collect()
     assert no_thread()
+    whole_blocks = tmp_path / "b.svm"
+    whole_blocks.write_bytes(b"1 1:1\n" * 500_000)
+    with read(whole_blocks, batch_rows=2**20) as stream:
+        next(stream), next(stream)
+        time.sleep(0.3)  # (the thread parses both halves of the second block)
+    assert no_thread()
     stream, n = read(path, batch_rows=10, labels="number"), 0
     with pytest.raises(MalformedLineError, match=r"a\.svm:50001:1: expected a finite number for a label, got 'x'"):
         for batch in stream:
@@ -635,7 +641,8 @@ def test_a_format_that_cannot_be_detected_is_refused():
 @pytest.mark.parametrize("options", [
     {"batch_rows": 0}, {"batch_rows": 2**61}, {"dtype": "(,)f4"}, {"labels": "int"}, {"on_error": "ignore"}, {"delimiter": ""},
     {"vectorizer": 3}, {"n_features": 2**31 + 1}, {"n_features": 2**70}, {"format": "svm"}, {"n_features": 1000, "format": "vw"},
-    {"n_features": 2**31, "format": "tsv"}, {"n_features": 32, "format": "tsv", "vectorizer": HashingVectorizer(n_features=64)},
+    {"kinds": {"a": "float"}}, {"likely": "svm"}, {"n_features": 2**31, "format": "tsv"},
+    {"n_features": 32, "format": "tsv", "vectorizer": HashingVectorizer(n_features=64)},
 ], ids=str)
 def test_options_of_read_out_of_range_are_refused(options):
     name, value = next(iter(options.items()))
