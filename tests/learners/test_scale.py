@@ -88,8 +88,7 @@ def test_a_learner_of_x_is_one_of_z_beside_the_constant_feature(algorithm, dtype
             same(model.covariance_, twin.covariance_[..., :-1] / s**2)
 
 
-@within(dtype=["float32", "float64"],
-        options=[{}, {"average": True}, {"covariance": "full"}, {"forgetting": 0.01}])
+@within(dtype=["float32", "float64"], options=[{}, {"average": True}, {"covariance": "full"}, {"forgetting": 0.01}])
 @each_estimator(algorithm=[a for a in ROWS if "binary" in a.tasks])
 def test_a_number_as_scale_divides_rows(algorithm, dtype, options):
     if not make(algorithm).get_params().keys() >= options.keys():

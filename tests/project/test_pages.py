@@ -167,14 +167,8 @@ def test_links_lead_somewhere(page):
         assert (ROOT / target).exists(), target
 
 
-def script(name):
-    """Import one of the benchmarks' scripts."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "benchmarks" / "scripts"))
-        return importlib.import_module(name)
-
-
-def test_tables_that_follow_from_others_are_up_to_date():
-    pages = script("pages")
+def test_tables_that_follow_from_others_are_up_to_date(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks" / "scripts"))
+    pages = importlib.import_module("pages")
     for path, name, make in pages.DERIVED:
         assert pages.between(path, name)[1] == make(), f"run python benchmarks/scripts/pages.py: {name_of(path)} has an old table"
