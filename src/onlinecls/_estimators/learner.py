@@ -298,6 +298,7 @@ class OnlineLearner(saving.Describing, Estimator):
         epoch : of a `fit`, which holds the level of the targets: probabilities learn from the rows of the first alone.
         slack : the largest loss without a step.
         """
+        self._state.sparse_coef = None
         if batch.rows.n_rows and (batch.order is NO_ORDER or len(batch.order)):
             self._state = self._ready(self._state, batch, params, epoch, slack)
             self._state.learn(model.TASKS[self._task(self._state)], *batch)
