@@ -180,14 +180,15 @@ class TableVectorizer(Estimator):
             weights = None if sample_weight is None else validate.read_weights(who, sample_weight, n)
             if anew and not (n if weights is None else weights.any()):
                 raise ValueError(f"{who}: Found array with 0 sample(s) of weight > 0 while a minimum of 1 is required.")
-            names = set() if learn or are_dicts or not n else {str(name) for name, *_ in table}
-            parents = tuple(f"{name}." for name in names)
-            lacking = (each for each in cells.columns if each not in names and not each.startswith(parents))
-            if names and (missing := list(islice(lacking, 3))):
-                problem = f"{who}: X must have the columns that have been learnt, got no {', '.join(map(repr, missing))}."
-                if cells.columns.keys().isdisjoint(names):
-                    raise ValueError(problem)
-                warn_caller(problem)
+            if n and not (learn or are_dicts):
+                names = {str(name) for name, *_ in table}
+                parents = tuple(f"{name}." for name in names)
+                lacking = (each for each in cells.columns if each not in names and not each.startswith(parents))
+                if missing := list(islice(lacking, 3)):
+                    problem = f"{who}: X must have the columns that have been learnt, got no {', '.join(map(repr, missing))}."
+                    if cells.columns.keys().isdisjoint(names):
+                        raise ValueError(problem)
+                    warn_caller(problem)
             found = cells.read(table, are_dicts, n, weights, learn, keep)
             if learn and keep:
                 self._cells = cells
