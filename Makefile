@@ -22,7 +22,7 @@ demo: $(VENV)/.package $(VENV)/.plot
 test: $(VENV)/.package $(VENV)/.test
 	$(RUN) -m pytest -n 2 $(ONLY)
 
-# The papers' experiments and theorems, in half an hour or so on two cores, and docs/reproduction.md; SMOKE=1: as little of each as
+# The papers' experiments and theorems, in some three minutes on two cores, and docs/reproduction.md; SMOKE=1: as little of each as
 # shows that it runs; FULL=1: the papers' repetitions and folds.
 reproduce: $(VENV)/.package $(VENV)/.plot
 	$(BIN)/python examples/reproduce $(if $(SMOKE),--smoke,--write $(if $(FULL),--full))
