@@ -18,7 +18,6 @@ import corpora  # isort: skip
 
 import argparse
 import json
-import os
 import re
 import statistics
 import subprocess
@@ -40,6 +39,7 @@ learner.finish()
 # parent's memory at the start of a child as the child's.
 LAUNCH = """
 import json, os, sys, tempfile, time
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # (an installed package is compiled)
 with tempfile.TemporaryFile() as output:
     start = time.perf_counter()
     pid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, output.fileno(), 1)])
@@ -54,9 +54,7 @@ N_ROWS = 50_000  # of one copy
 
 
 def run(command):
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}  # (as installed)
-    done = subprocess.run([sys.executable, "-S", "-c", LAUNCH, *command], stdout=subprocess.PIPE, text=True, check=True,
-                          env=environment)
+    done = subprocess.run([sys.executable, "-S", "-c", LAUNCH, *command], stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout)
 
 
@@ -98,8 +96,7 @@ def race(folder, copies, rounds):
         "VW, logistic": (raw, lambda path: vw(path, "logistic")),
         "VW, hinge, words made ready": (words, lambda path: vw(path, "hinge")),
     }
-    few = folder / "few.tsv"
-    few.write_text("a\tone word\nb\tanother word\n")
+    (few := folder / "few.tsv").write_text("a\tone word\nb\tanother word\n")
     idle = {"vw": [sys.executable, "-c", "import vowpalwabbit"], "ours": ours(few)}
     runs = {(name, path): command(path) for name, (files, command) in contestants.items() for path in files}
     starts, outcomes = {name: [] for name in idle}, {key: [] for key in runs}

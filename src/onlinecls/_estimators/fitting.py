@@ -1,4 +1,4 @@
-"""What `fit` adds to a pass: epochs and when they end, PA as a batch algorithm, and weights to start from."""
+"""Learn in epochs, as `fit` does: when they end, PA as a batch algorithm, and weights to start from."""
 
 from __future__ import annotations
 
