@@ -24,9 +24,7 @@ initial_variance (the papers have 1), r and b the learner's.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
 from functools import wraps
 from inspect import cleandoc
 from types import MappingProxyType
@@ -34,11 +32,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_matrix
 
-from ._estimators.learner import OnlineLearner, state_of
+from ._estimators.learner import state_of
 from ._input import validate
-from ._input.compat import is_regressor, issparse, kind_of
-from ._registry import ALGORITHMS, POSITIVE, estimator_class, parameter_error, select
+from ._input.compat import issparse, kind_of
+from ._registry import ALGORITHMS, POSITIVE, algorithms_of, estimator_class, parameter_error, select
 from .reference.potential import entropy_of_shares
 
 __all__ = [
@@ -65,8 +64,17 @@ class Bound(NamedTuple):
     allowed: float
 
 
-@dataclass(eq=False, repr=False)
-class Course:
+class Certificate(NamedTuple):
+    """Both sides of a theorem after so many rows of a stream. u : the competitor by which least was left after the last one."""
+
+    theorem: str
+    rows: np.ndarray
+    paid: np.ndarray
+    allowed: np.ndarray
+    u: np.ndarray
+
+
+class Course(NamedTuple):
     """A learner's course over a stream of n rounds, as `follow` records it.
 
     Attributes
@@ -74,14 +82,14 @@ class Course:
     learner : object
         The learner after the last round.
     X, y : {ndarray, CSR matrix} of float64, shape (n, d), and ndarray of shape (n,)
-        y of a one-class learner: ones.
+        y of a one-class learner: zeros, the distances wanted.
     scores, updated : ndarrays of shape (n,), scores of several classes (n, k)
         w.x before each update (of a one-class learner, -||x - w||); the rounds that changed the model.
-    lengths : ndarray of float64, shape (n + 1,)
-        ||w|| before each round, and after the last; of a one-class learner, that of the centre.
+    lengths : ndarray of float64, shape (n,)
+        ||w|| after each round.
     chi, lookahead, spread, forgotten, sigma : ndarray of float64, shape (n,)
         Second-order learners of two classes, z = y x: z'Σ_{t-1}z; z'Σ_tθ_{t-1}, the margin with x already in Σ; z'Σ_tz;
-        θ'(Σ_t - Σ_{t-1})θ. Dual ascent: σ of each round. Others: 0.
+        θ'(Σ_t - Σ_{t-1})θ. Dual ascent: σ of each round, 0 before a row that is not 0. Others: 0.
     """
 
     learner: Any  # each bound checks its class
@@ -99,6 +107,10 @@ class Course:
     def __repr__(self) -> str:
         return f"Course({self.learner!r}, {len(self.y)} rows)"
 
+    def until(self, n: int) -> Course:
+        """Return the first n rounds; its learner is the one after the last round of all."""
+        return Course(self.learner, *(part[:n] for part in self[1:]))
+
     @property
     def margins(self) -> np.ndarray:
         """The margins before each update."""
@@ -111,50 +123,48 @@ class Course:
         others = np.arange(scores.shape[1]) != self.y[:, None]
         return np.take_along_axis(scores, self.y[:, None], 1) - scores[others].reshape(len(scores), -1)
 
-    def until(self, n: int) -> Course:
-        """Return the first n rounds; its learner is the one after the last round of all."""
-        cut = {one.name: getattr(self, one.name)[: n + (one.name == "lengths")] for one in fields(self) if one.name != "learner"}
-        return replace(self, **cut)
+    def scored(self, u: np.ndarray) -> np.ndarray:
+        """Compute u's scores of the rows."""
+        return -np.linalg.norm(self.X - u, axis=1) if hasattr(self.learner, "score_samples") else self.X @ u.T
+
+    def excess(self, scores: np.ndarray) -> np.ndarray:
+        """Compute by how much scores miss the learner's margin, or targets and centres beyond its ε: a loss where > 0."""
+        if kind_of(self.learner) != "classifier":
+            return np.abs(self.y - scores) - getattr(self.learner, "epsilon", 0.0)
+        return getattr(self.learner, "margin", 1.0) - self.over(scores).min(axis=1)
+
+    def losses(self, scores: np.ndarray) -> np.ndarray:
+        """Compute the losses of scores by the learner's parameters: hinge with its margin, log loss, absolute or squared."""
+        loss = getattr(self.learner, "loss", "")
+        if loss == "log_loss":
+            return np.logaddexp.reduce(np.pad(-self.over(scores), ((0, 0), (1, 0))), axis=1)
+        return _positive(self.excess(scores)) ** (2 if loss == "squared" else 1)
 
     def loss(self, u: np.ndarray, weights: Any = None) -> float:
         """Compute L(u), the sum of l(u) over the rounds that changed the model; with weights: weighted, of all rounds."""
-        return float(_positive(1.0 - self.y * (self.X @ u)) @ (self.updated if weights is None else weights))
+        return float(self.losses(self.scored(u)) @ (self.updated if weights is None else weights))
 
     def norms(self, p: float = 2.0) -> np.ndarray:
         """Compute the p-norms of the rows; p = inf: max |x|."""
-        X, sparse = abs(self.X), issparse(self.X)
-        if not X.shape[1]:
-            return np.zeros(len(self.y))
-        largest = X.max(axis=1).toarray().ravel() if sparse else X.max(axis=1)
+        X = abs(csr_matrix(self.X))
+        largest = X.max(axis=1).toarray().ravel()
         if p == np.inf:
             return largest
-        scale = np.where(largest > 0.0, largest, 1.0)[:, None]  # (the p-th powers of 1e-20 would be 0)
-        powers = (X.multiply(1.0 / scale).power(p) if sparse else (X / scale) ** p).sum(axis=1)
-        return largest * np.ravel(powers) ** (1.0 / p)
-
-
-@dataclass(eq=False)
-class Certificate:
-    """Both sides of a theorem after so many rows of a stream. u : the competitor by which least was left after the last one."""
-
-    theorem: str
-    rows: np.ndarray
-    paid: np.ndarray
-    allowed: np.ndarray
-    u: np.ndarray
+        shares = X.multiply(1.0 / np.where(largest > 0.0, largest, 1.0)[:, None])  # (the p-th powers of 1e-20 would be 0)
+        return largest * np.ravel(shares.power(p).sum(axis=1)) ** (1.0 / p)
 
 
 @np.errstate(all="ignore")
 def follow(learner: Any, X: Any, y: Any = None, n_classes: int | None = None) -> Course:
-    """Run a copy of a learner over a stream, row by row, and record its course.
+    """Run a new learner with these parameters over a stream, row by row, and record its course.
 
     The theorems speak of the rows z = x / s: s is what the first rows tell of it, or the learner's `scale`, before the first row.
 
     Parameters
     ----------
     learner : object
-        A linear classifier, regressor or one-class learner of this library with fit_intercept=False, average=False and
-        class_weight=None, not fitted yet.
+        A learner of this library that a theorem covers, with fit_intercept=False, average=False and class_weight=None. It is not
+        changed, and what it has learnt does not matter.
     X : {array-like, sparse matrix} of shape (n_rows, n_features)
         Read as float64; sparse rows of two classes stay sparse, but for a full covariance.
     y : array-like of shape (n_rows,)
@@ -167,37 +177,28 @@ def follow(learner: Any, X: Any, y: Any = None, n_classes: int | None = None) ->
     course : Course
         Its X are the rows z, its learner has ``scale=1.0``.
     """
-    classes = {base.__name__ for base in type(learner).__mro__}
-    if not isinstance(learner, OnlineLearner) or classes.isdisjoint(row.estimator for row in ALGORITHMS.values()):
-        raise ValueError(
-            f"{WHO}: learner must be a linear classifier, regressor or one-class learner of onlinecls, got {learner!r}. The "
-            "bounds are for weights over the columns of X."
-        )
-    if learner.__sklearn_is_fitted__():
-        raise ValueError(f"{WHO}: learner must not be fitted, got {learner!r}. The bounds are for weights that start from 0.")
-    _require(WHO, learner, PLAIN)
-    values = learner.get_params()
-    filled = {name: number for name, number in select(type(learner), values).defaults.items() if values[name] is None}
-    walker: Any = copy.deepcopy(learner).set_params(scale=1.0, **filled)
-    signed, full, k = kind_of(learner) == "classifier", getattr(learner, "covariance", "") == "full", n_classes or 1
-    _require(WHO, learner, {"multi_class": "crammer_singer"} if k > 1 else {})
+    if not any(row.theorems for row in algorithms_of(type(learner))):
+        raise _error(WHO, "learner must be one that a theorem covers", repr(learner), "No theorem here bounds what it pays.")
+    _require(WHO, learner, {**PLAIN, **({"multi_class": "crammer_singer"} if n_classes else {})})
+    kind, k, full = kind_of(learner), n_classes or 1, getattr(learner, "covariance", "") == "full"
+    signed, values, make = kind == "classifier", learner.get_params(), type(learner)
     rows = validate.read_rows(WHO, X.toarray() if issparse(X) and (full or k > 1 or not signed) else X, np.float64)
     X = rows.array()
     n, d = X.shape
     name, place, named = "decision_function", "coef_", {"classes": [-1.0, 1.0] if k == 1 else range(k)} if signed else {}
     if signed:
         y = _labels(y, n, n_classes)
-    elif is_regressor(learner):
+    elif kind == "regressor":
         y, name = validate.read_targets(WHO, y, n), "predict"
     else:
-        y, name, place = np.ones(n), "score_samples", "center_"
+        y, name, place = np.zeros(n), "score_samples", "center_"
     if values["scale"] != 1.0:
-        told = copy.deepcopy(learner).partial_fit(X, y, **named).scale_
+        told = make(**values).partial_fit(X, y, **named).scale_
         X = X / (told if told > 0.0 else 1.0)  # (NaN: no row tells it)
-    walker.partial_fit(X[:0], y[:0], **named)
-    score, second_order, theta = getattr(walker, name), k == 1 and hasattr(type(walker), "covariance_"), np.zeros(d)
-    scores, lengths = np.zeros((n, k) if k > 1 else n), np.zeros(n + 1)
-    updated, chi, lookahead, spread, forgotten, sigma = np.zeros((6, n))
+    walker = make(**{**values, "scale": 1.0}).partial_fit(X[:0], y[:0], **named)
+    score, second_order, theta = getattr(walker, name), k == 1 and hasattr(make, "covariance_"), np.zeros(d)
+    scores = np.zeros((n, k) if k > 1 else n)
+    lengths, updated, chi, lookahead, spread, forgotten, sigma = np.zeros((7, n))
 
     def covariance() -> np.ndarray:
         return walker.covariance_.reshape([d] * (1 + full))[at].copy()
@@ -212,7 +213,7 @@ def follow(learner: Any, X: Any, y: Any = None, n_classes: int | None = None) ->
             x, at = (row.data, row.indices) if issparse(row) else (row[0], slice(d))
             z, own, before = x * label if signed else x, theta[at].copy(), covariance()
         walker.partial_fit(row, label)
-        lengths[t + 1] = np.linalg.norm(getattr(walker, place))
+        lengths[t] = np.linalg.norm(getattr(walker, place))
         updated[t], sigma[t] = walker.n_updates_ > updates, getattr(walker, "sigma_", 0.0)
         if second_order:
             Sigma = covariance()
@@ -238,21 +239,20 @@ def certify(course: Course, u: ArrayLike) -> Certificate:
     certificate : Certificate
     """
     learner, n, U = course.learner, len(course.y), np.asarray(u, dtype=np.float64)
-    names = select(type(learner), learner.get_params()).theorems
-    if not names:
-        raise ValueError(
-            f"{WHO}: learner must be one that a theorem covers, got {learner!r}. No theorem here bounds its mistakes or losses."
-        )
     U = U[None] if U.ndim == course.scores.ndim or not len(U) else U
-    bound, rows = globals()[names[0]], np.unique(np.linspace(1, n, min(n, 200)).round().astype(int))
+    bound = globals()[select(type(learner), learner.get_params()).theorems[0]]
+    rows = np.unique(np.linspace(1, n, min(n, 200)).round().astype(int))
     sides = np.array([[bound(course.until(t), one) for one in U] for t in rows]).reshape(len(rows), len(U), 2)
-    left = sides[..., 1] - sides[..., 0]
-    best = left.argmin(axis=1)
+    best = (sides[..., 1] - sides[..., 0]).argmin(axis=1)
     paid, allowed = sides[np.arange(len(rows)), best].T
     return Certificate(bound.title, rows, paid, allowed, U[best[-1] if len(rows) else 0])
 
 
 # --- checks --------------------------------------------------------------------------------------------------------------------
+
+
+def _error(who: str, must: str, came: str, do: str) -> ValueError:
+    return ValueError(f"{who}: {must}, got {came}. {do}")
 
 
 def _labels(y: Any, n_rows: int, n_classes: int | None) -> np.ndarray:
@@ -261,7 +261,7 @@ def _labels(y: Any, n_rows: int, n_classes: int | None) -> np.ndarray:
     if n_classes is not None:
         words, wanted = f"0 .. {n_classes - 1}, more than two classes", list(range(n_classes if n_classes > 2 else 0))
     if y.dtype.kind in "US" or not np.isin(y, wanted).all() or not wanted:
-        raise ValueError(f"{WHO}: y must be {words}, got {validate.brief(np.unique(y).tolist())}. Give them these numbers.")
+        raise _error(WHO, f"y must be {words}", validate.brief(np.unique(y).tolist()), "Give them these numbers.")
     return y.astype(np.float64 if n_classes is None else np.intp)
 
 
@@ -271,67 +271,54 @@ def _require(who: str, learner: Any, needed: Mapping[str, object]) -> None:
         value = getattr(learner, name, wanted)
         if value is not wanted and (wanted is None or value != wanted):
             hint = ": a column of ones in X is an intercept" if name == "fit_intercept" else ""
-            raise ValueError(
-                f"{who}: {name} must be {wanted!r}, got {name}={value!r}, which the theorem does not cover. Follow a learner "
-                f"with {name}={wanted!r}{hint}."
-            )
+            came, do = f"{name}={value!r}, which the theorem does not cover", f"Follow a learner with {name}={wanted!r}{hint}."
+            raise _error(who, f"{name} must be {wanted!r}", came, do)
 
 
-def _check_covered(who: str, course: Course, several: bool, needed: Mapping[str, object]) -> None:
-    """Raise unless the theorem of this name applies to the learner with its parameters, and to as many classes."""
-    learner, name = course.learner, who.removeprefix(f"{WHO}.")
-    values, is_joint = learner.get_params(), course.scores.ndim > 1
-    algorithm = select(type(learner), values)
-    if name not in algorithm.theorems:
-        which = "; ".join(a.title for a in ALGORITHMS.values() if name in a.theorems)
-        raise ValueError(f"{who}: course must be that of one of: {which}; got that of {learner!r}. Follow one of those.")
-    if is_joint and not several:
-        raise ValueError(
-            f"{who}: y must be -1 and +1, got {course.scores.shape[1]} classes. The theorem is for two: give them these numbers."
-        )
-    if values.get("sigma") == "auto" and (is_joint or name != "dual_ascent"):
-        raise ValueError(
-            f"{who}: sigma must be a number, got sigma='auto', which depends on the rows. The theorem is for a constant that was "
-            "fixed before them: follow a learner with sigma=1.0, say."
-        )
-    _require(who, learner, {**PLAIN, **needed})
+def _check(who: str, course: Course, u: np.ndarray, needed: Mapping[str, object]) -> None:
+    """Raise unless the theorem of this name covers the course, and u has its shape."""
+    learner, name, (*k, _) = course.learner, who.removeprefix(f"{WHO}."), (*course.scores.shape[1:], 0)
+    if name not in select(type(learner), learner.get_params()).theorems:
+        which = "; ".join(row.title for row in ALGORITHMS.values() if name in row.theorems)
+        raise _error(who, f"course must be that of one of: {which}", f"that of {learner!r}", "Follow one of those.")
+    if k and name != "dual_ascent":
+        raise _error(who, "y must be -1 and +1", f"{k[0]} classes", "The theorem is for two: give them these numbers.")
+    if getattr(learner, "sigma", 1.0) == "auto" and (k or name != "dual_ascent"):
+        came, do = "sigma='auto', which depends on the rows", "The theorem is for one that is fixed before: take sigma=1.0, say."
+        raise _error(who, "sigma must be a number", came, do)
+    _require(who, learner, needed)
+    shape, wrong = (*k, course.X.shape[1]), u[~np.isfinite(u)]
+    if wrong.size or u.shape != shape:
+        must, came = " rows of ".join(map(str, shape)), f"{wrong[0]} in it" if wrong.size else f"shape {u.shape}"
+        raise _error(who, f"u must be {must} finite weights", came, "Give one for each column of X.")
 
 
-def _check_steps(who: str, learner: Any, square: float) -> None:
-    """Raise if a step was skipped, or if a full covariance has lost its digits to a row. square : the largest ||x||²."""
-    dtype = state_of(learner).dtype
+def _check_steps(who: str, course: Course) -> None:
+    """Raise if a step was skipped, or if a full covariance has lost its digits to a row."""
+    learner = course.learner
+    dtype, do = state_of(learner).dtype, "Divide X by the length of a row"
     if learner.n_skipped_:
-        raise ValueError(
-            f"{who}: X must be rows whose steps fit {dtype}, got {learner.n_skipped_} of {learner.t_} whose steps were "
-            "skipped, which no theorem covers. Divide X by the length of a row, or take smaller steps."
-        )
+        came = f"{learner.n_skipped_} of {learner.t_} whose steps were skipped, which no theorem covers"
+        raise _error(who, f"X must be rows whose steps fit {dtype}", came, f"{do}, or take smaller steps.")
     if getattr(learner, "covariance", "") == "full":
-        chi = np.array([square * getattr(learner, "initial_variance", 1.0)])  # x'Σ_0x
+        chi = np.array([course.norms().max() ** 2 * getattr(learner, "initial_variance", 1.0)])  # x'Σ_0x
         found, most = float((_beta(learner, chi) * chi)[0]), 1e12 * float(np.finfo(np.float64).eps / np.finfo(dtype).eps)
         if not found <= most:
-            raise ValueError(
-                f"{who}: X must be rows with x'Σ_0x/r up to {most:.2g} for a full covariance of {dtype}, got {found:.2g}: "
-                "rounding then changes what the theorem sums. Divide X by the length of a row, or take covariance='diagonal'."
-            )
+            must = f"X must be rows with x'Σ_0x/r up to {most:.2g} for a full covariance of {dtype}"
+            came = f"{found:.2g}: rounding then changes what the theorem sums"
+            raise _error(who, must, came, f"{do}, or take covariance='diagonal'.")
 
 
 def _bound(who: str, paid: Any, allowed: Any) -> Bound:
     """Return both sides as numbers of Python; raise if they are infinite on both sides or NaN, which compares with nothing."""
     if np.isnan(np.subtract(allowed, paid)).any():
-        raise ValueError(
-            f"{who}: rows, targets and u must be numbers whose squares and their sums fit float64, got larger or smaller ones. "
-            "Multiply them by a constant."
-        )
+        must = "rows, targets and u must be numbers whose squares and their sums fit float64"
+        raise _error(who, must, "larger or smaller ones", "Multiply them by a constant.")
     return Bound(*(np.asarray(side).item() for side in (paid, allowed)))
 
 
-def _theorem(
-    title: str, *, several: bool = False, **needed: object
-) -> Callable[[Callable[..., tuple]], Callable[..., Bound]]:
-    """Make a function of a course and a competitor a bound, with checks around it.
-
-    several : True if it covers joint learners of several classes. needed : parameters that must have these values.
-    """
+def _theorem(title: str, **needed: object) -> Callable[[Callable[..., tuple]], Callable[..., Bound]]:
+    """Make a function of a course and a competitor a bound, with checks around it. needed : the parameters that it covers."""
 
     def complete(function: Callable[..., tuple]) -> Callable[..., Bound]:
         who = f"{WHO}.{function.__name__}"
@@ -339,16 +326,11 @@ def _theorem(
         @wraps(function)
         @np.errstate(all="ignore")
         def bound(course: Course, u: ArrayLike, *args: float, **named: float) -> Bound:
-            _check_covered(who, course, several, needed)
-            u, shape = np.asarray(u, dtype=np.float64), (*course.scores.shape[1:], course.X.shape[1])
-            wrong = u[~np.isfinite(u)]
-            if wrong.size or u.shape != shape:
-                hint = f"One of its numbers is {wrong[0]}." if wrong.size else "Give one for each column of X."
-                found = f"{' rows of '.join(map(str, shape))} finite weights, got shape {u.shape}"
-                raise ValueError(f"{who}: u must be {found}. {hint}")
+            u = np.asarray(u, dtype=np.float64)
+            _check(who, course, u, needed)
             if not len(course.y):
                 return Bound(0, 0.0)
-            _check_steps(who, course.learner, course.norms().max() ** 2)
+            _check_steps(who, course)
             return _bound(who, *function(course, u, *args, **named))
 
         summary, _, rest = cleandoc(function.__doc__ or "").partition("\n\n")
@@ -366,58 +348,43 @@ def _positive(numbers: Any) -> Any:
     return np.maximum(0.0, numbers)
 
 
-def _squares(X: Any) -> Any:
-    return X.power(2) if issparse(X) else X**2
+def _squares(course: Course) -> Any:
+    return csr_matrix(course.X).power(2)
 
 
 def _beta(learner: Any, chi: np.ndarray) -> np.ndarray:
-    """Compute β of Σ^-1 += β x x' in each round that changes the model: 1/r (AROW: 1/r2), or NAROW's [b - 1/χ]+."""
+    """Compute β of Σ^-1 += β x x' in each round that changes the model: 1/r, or NAROW's [b - 1/χ]+."""
     if hasattr(learner, "b"):
         return np.divide(learner.b * chi - 1.0, chi, out=np.zeros(len(chi)), where=learner.b * chi > 1.0)
-    r2 = getattr(learner, "r2", None)
-    return np.full(len(chi), 1.0 / float(learner.r if r2 is None else r2))
+    return np.full(len(chi), 1.0 / float(learner.r))
 
 
 def _quadratic(course: Course, u: np.ndarray) -> float:
     """Compute u'A u, A = Σ^-1 after the last row and Σ_0 = vI, v the initial variance."""
     learner = course.learner
-    squares = (course.X @ u) ** 2 if learner.covariance == "full" else _squares(course.X) @ u**2
+    squares = (course.X @ u) ** 2 if learner.covariance == "full" else _squares(course) @ u**2
     return u @ u / getattr(learner, "initial_variance", 1.0) + (_beta(learner, course.chi) * squares) @ course.updated
 
 
-def _entropy(learner: Any, u: np.ndarray, factor: float) -> float:
-    """Compute a factor times the relative entropy of u's shares to uniform ones, infinite if u has no shares."""
-    shares = u.ravel() / float(learner.norm_bound)
-    return factor * entropy_of_shares(shares, bool(learner.signed)) if factor > 0.0 else 0.0
+def _entropy(learner: Any, u: np.ndarray) -> float:
+    """Compute the relative entropy of u's shares to uniform ones, infinite if u has no shares."""
+    return entropy_of_shares(u.ravel() / float(learner.norm_bound), bool(learner.signed))
 
 
-def _excess(course: Course, scores: np.ndarray) -> np.ndarray:
-    """Compute by how much scores miss the learner's margin, or targets beyond its ε: a loss where > 0."""
-    if is_regressor(course.learner):
-        return np.abs(course.y - scores) - getattr(course.learner, "epsilon", 0.0)
-    return getattr(course.learner, "margin", 1.0) - course.over(scores).min(axis=1)
+def _lossless(course: Course, u: np.ndarray, allowed: float) -> tuple[float, float]:
+    """Return (Σ l² + 2 (ε - ε*) Σ l, allowed), the latter infinite if u has a loss in a round."""
+    losses, scores = course.losses(course.scores), course.scored(u)
+    spare = -course.excess(scores).max()
+    paid = losses @ losses + 2.0 * max(spare, 0.0) * losses.sum()
+    return paid, allowed if spare >= -1e-12 * np.abs(scores).max() else np.inf
 
 
-def _losses(course: Course, scores: np.ndarray) -> np.ndarray:
-    """Compute the losses of scores by the learner's parameters: hinge with its margin, log loss, absolute or squared."""
-    loss = getattr(course.learner, "loss", "")
-    if loss == "log_loss":
-        return np.logaddexp.reduce(np.pad(-course.over(scores), ((0, 0), (1, 0))), axis=1)
-    return _positive(_excess(course, scores)) ** (2 if loss == "squared" else 1)
-
-
-def _lossless(losses: np.ndarray, excess: np.ndarray, allowed: float, tolerance: float = 1e-12) -> tuple[float, float]:
-    """Return (Σ l² + 2 (ε - ε*) Σ l, allowed), the latter infinite if u has a loss in a round: an excess > 0."""
-    spare = -excess.max()
-    return losses @ losses + 2.0 * max(spare, 0.0) * losses.sum(), allowed if spare >= -tolerance else np.inf
-
-
-def _sizes(course: Course, u: np.ndarray, sigma: float) -> tuple[np.ndarray, Any]:
-    """Return dual ascent's L_t of each row, and f(u)."""
-    learner = course.learner
-    if getattr(learner, "regularizer", "") == "entropic":
-        return learner.norm_bound * course.norms(np.inf), _entropy(learner, u, sigma)
-    return course.norms() * np.sqrt(course.scores.ndim), sigma * np.sum(u * u) / 2.0
+def _sizes(course: Course, u: np.ndarray) -> tuple[np.ndarray, float, float]:
+    """Return dual ascent's L_t of each row, the last σ, and f(u)."""
+    learner, sigma = course.learner, course.sigma[-1] or 1.0  # (any will do if all rows are 0)
+    if learner.regularizer == "entropic":
+        return learner.norm_bound * course.norms(np.inf), sigma, sigma * _entropy(learner, u)
+    return course.norms() * np.sqrt(course.scores.ndim), sigma, sigma * np.sum(u * u) / 2.0
 
 
 def _terms(course: Course, u: np.ndarray) -> tuple:
@@ -430,16 +397,16 @@ def _terms(course: Course, u: np.ndarray) -> tuple:
     if hasattr(learner, "covariance"):
         return course.lookahead, on, 1.0, course.spread * on, course.forgotten * on, _quadratic(course, u), 1.0
     if hasattr(learner, "regularizer"):  # DA1: w = ∇f*(θ), and θ moves by the slope of the loss
-        sizes, f = _sizes(course, u, float(learner.sigma))
+        sizes, sigma, f = _sizes(course, u)
         slopes = 1.0 / (1.0 + np.exp(m)) if learner.loss == "log_loss" else 1.0
-        return m, on, 1.0, (slopes * sizes) ** 2 / float(learner.sigma) * on, nothing, 2.0 * f, 1.0
+        return m, on, 1.0, (slopes * sizes) ** 2 / sigma * on, nothing, 2.0 * f, 1.0
     p = float(getattr(learner, "p", 2.0) or max(2.0, 2.0 * np.log(course.X.shape[1])))
     rate, squares, eta = getattr(learner, "eta0", 1.0), course.norms(p) ** 2 * on, on
     if hasattr(learner, "learning_rate"):
         eta = on / np.sqrt(np.arange(1, len(m) + 1))
     elif hasattr(learner, "radius") and learner.aggressive:
         eta = np.where(m <= 0.0, 1.0, np.clip((learner.radius**2 / 2 - m) / np.where(on, squares, 1.0), 0.0, 1.0)) * on
-    f = np.linalg.norm(u, p / (p - 1.0)) ** 2
+    f = float(np.linalg.norm(u, p / (p - 1.0))) ** 2
     return m, eta, 1.0 if rate == "auto" else float(rate), squares, nothing, f, p - 1.0
 
 
@@ -469,10 +436,8 @@ def p_norm(course: Course, u: Any) -> tuple:
     R = max(np.sqrt(squares.max()), 1e-150)
     if learner.aggressive:
         if R > learner.radius * (1 + 1e-12):
-            raise ValueError(
-                f"{WHO}.p_norm: radius must be at least the p-norm of every row, {R:g}, got radius={learner.radius!r}. Follow "
-                "the learner with that radius."
-            )
+            must, do = f"radius must be at least the p-norm of every row, {R:g}", "Follow the learner with that radius."
+            raise _error(f"{WHO}.p_norm", must, f"radius={learner.radius!r}", do)
         R = float(learner.radius)
     S, loss, calm = np.sqrt(f) * R * np.sqrt(c), course.loss(u, eta), eta * (m > 0.0)  # (1/(q - 1) is p - 1)
     D = np.sum(calm**2 * squares + 2.0 * calm * m) / R**2 - calm.sum()
@@ -492,17 +457,14 @@ def passive_aggressive(course: Course, u: Any) -> tuple:
     least margin y u.x, less γ. Where u has a loss, PA's bound is infinite.
     """
     learner, C, B = course.learner, float(course.learner.C), course.norms().max() ** 2
-    excess = _excess(course, course.X @ u)
-    losses, best = _positive(_excess(course, course.scores)), _positive(excess)
+    losses, best = course.losses(course.scores), course.losses(course.scored(u))
     if C == np.inf:
-        return _lossless(losses, excess, B * (u @ u))
+        return _lossless(course, u, B * (u @ u))
     if learner.loss.startswith("squared"):
         return losses @ losses, (B + 0.5 / C) * (u @ u) + (1.0 + 2.0 * C * B) * (best @ best)
     if kind_of(learner) != "classifier":
-        raise ValueError(
-            f"{WHO}.passive_aggressive: loss must be 'squared_epsilon_insensitive' or C inf for targets, got PA-I. There is no "
-            "such theorem."
-        )
+        must = "loss must be 'squared_epsilon_insensitive' or C inf for targets"
+        raise _error(f"{WHO}.passive_aggressive", must, "PA-I", "There is no such theorem.")
     gamma = float(learner.margin)
     return (course.margins <= 0.0).sum(), max(B / gamma**2, 1.0 / (C * gamma)) * (u @ u + 2.0 * C * best.sum())
 
@@ -513,16 +475,16 @@ def margin_corollary(course: Course, u: Any) -> tuple:
 
     γ̂ is the least margin y u.x/||u||, B = max ||x||², γ the learner's `margin`; infinite where γ̂ <= 0.
     """
-    gamma, least = float(course.learner.margin), (course.y * (course.X @ u)).min()
+    gamma, least = float(course.learner.margin), (course.y * course.scored(u)).min()
     allowed = 2.0 * course.norms().max() ** 2 * gamma * (u @ u) / least**2 if least > 0.0 else np.inf
-    return _positive(gamma - course.margins).sum(), allowed
+    return course.losses(course.scores).sum(), allowed
 
 
 @_theorem("PA paper, Lemma 2", C=np.inf)
 def distance(course: Course, u: Any) -> tuple:
     """Bound how far the weights of PA (C = inf) move:  ||w_T - w_1|| <= 2 ||u - w_1||  for any u without loss."""
-    has_loss = _excess(course, course.X @ u).max() > 1e-12
-    return course.lengths.max(), np.inf if has_loss else 2.0 * np.linalg.norm(u)
+    _, allowed = _lossless(course, u, 2.0 * float(np.linalg.norm(u)))
+    return course.lengths.max(), allowed
 
 
 @_theorem("PA paper, Theorem 4")
@@ -536,8 +498,7 @@ def multiplicative(course: Course, u: Any) -> tuple:
     """
     learner = course.learner
     rho = (2.0 if learner.signed else 1.0) * learner.norm_bound * course.norms(np.inf).max()
-    allowed = _entropy(learner, u, max(rho**2 / 2.0, 5e-324))  # (0 times inf would be 0)
-    return _lossless(_positive(_excess(course, course.scores)), _excess(course, course.X @ u), allowed)
+    return _lossless(course, u, max(rho**2 / 2.0, 5e-324) * _entropy(learner, u))  # (0 times inf would be NaN)
 
 
 @_theorem("PA paper, Theorems 1 and 4 (uniclass)")
@@ -550,13 +511,12 @@ def one_class(course: Course, u: Any) -> tuple:
     D as in `multiplicative`; ε* is the largest distance of a row from u: above ε, the bound is infinite. (The second has B = 32
     for the printed 16, which random streams refute where ε* < ε.)
     """
-    learner, epsilon = course.learner, float(course.learner.epsilon)
-    losses, excess = _positive(-course.scores - epsilon), np.linalg.norm(course.X - u, axis=1) - epsilon
+    learner = course.learner
     if hasattr(learner, "norm_bound"):
-        paid, allowed = _lossless(losses, excess, _entropy(learner, u, 8.0 * learner.norm_bound**2), 1e-12 * epsilon)
-        return (paid + 7.0 / 8.0 * (losses @ losses)) / 2.0, allowed
-    losses[0] = 0.0  # PA starts from the first row
-    return _lossless(losses, excess, np.sum((u - course.X[0]) ** 2), 1e-12 * epsilon)
+        paid, allowed = _lossless(course, u, 8.0 * learner.norm_bound**2 * _entropy(learner, u))
+        return (paid + 7.0 / 8.0 * np.sum(course.losses(course.scores) ** 2)) / 2.0, allowed
+    course = course._replace(scores=course.scores * (np.arange(len(course.y)) > 0))  # (no distance to the first row)
+    return _lossless(course, u, np.sum((u - course.X[0]) ** 2))
 
 
 # --- theorems of potential-based learners --------------------------------------------------------------------------------------
@@ -579,9 +539,8 @@ def fixed_rate(course: Course, u: Any) -> tuple:
     γ: a = 1, l_0 = γ. Log loss: z = a y x with a = 1/(1 + e^m), l_0 = log 2.
     """
     m, _, eta, squares, memory, f, c = _terms(course, u)
-    losses, zero = _losses(course, course.X @ u) @ course.updated, _losses(course, 0.0 * course.y)[0]
-    allowed = losses + (f / eta + eta * squares.sum() * c + memory.sum() / eta) / 2.0
-    return (course.updated & (m <= 0.0)).sum(), allowed / zero
+    allowed = course.loss(u) + (f / eta + eta * squares.sum() * c + memory.sum() / eta) / 2.0
+    return (course.updated & (m <= 0.0)).sum(), allowed / course.losses(0.0 * course.y)[0]
 
 
 @_theorem("NAROW paper, Lemma 1")
@@ -597,7 +556,7 @@ def lemma_1(course: Course, u: Any, lam: float = 1.0) -> tuple:
         raise parameter_error(f"{WHO}.lemma_1", "lam", POSITIVE, lam)
     m, eta, rate, squares, memory, f, c = _terms(course, u)
     eta = eta * rate
-    paid = eta @ (course.y * (course.X @ u) - m / lam)
+    paid = eta @ (course.y * course.scored(u) - m / lam)
     return paid, (f * lam**2 * c + np.sum(eta**2 * squares + memory)) / lam / 2.0
 
 
@@ -609,26 +568,18 @@ def potential_based(course: Course, u: Any) -> tuple:
 
         M + U <= L(u) + √(u'A_T u) √Q,     Q = sum of x'Σ_t x + 2m' + θ'(Σ_t - Σ_{t-1})θ
 
-    AROW with a full covariance, whose weights are Σθ/r: M + U counts all rounds that changed it. With r1 and r2: r2 Aw goes by
-    c y x, c = 1 + (r2 - r1) α, with α = (1 - m)/(r1 + χ). M + U and L(u) are then the sums of c and of c l(u), and Q is r2² w'Aw,
-    the sum of r2² α (2m + αχ) + r2 (m + αχ)². What is allowed is infinite if a c is negative, as it may be with r1 > r2.
+    AROW with a full covariance, whose weights are Σθ/r: M + U counts all rounds that changed it.
 
     First order, with steps η, of m/eta0 (Perceptron: p = 2, η = 1; plain gradient descent: p = 2, η = 1/√t in round t; p-norm
     Perceptron: η = 1 on mistakes):
 
         sum of η <= sum of η l(u) + ||u||_q √(p - 1) √Q,     Q = sum of η² ||x||_p² + 2ηm
     """
-    learner, on, m, chi = course.learner, course.updated, course.margins, course.chi
-    if hasattr(learner, "r1"):
-        _require(f"{WHO}.potential_based", learner, {"covariance": "full"})  # (else AROW's weights are no Σθ/r)
-        r1, r2 = (float(learner.r if one is None else one) for one in (learner.r1, learner.r2))
-        alpha, f = (1.0 - m) / (chi + r1), _quadratic(course, u)
-        eta, Q = (1.0 + alpha * (r2 - r1)) * on, r2 * (r2 * alpha * (2.0 * m + alpha * chi) + (m + alpha * chi) ** 2) @ on
-    else:  # (Q is θ'Σθ after the last row: u.θ, which gives L(u), is at most √(u'Au) √(θ'Σθ))
-        m, eta, rate, squares, memory, f, c = _terms(course, u)
-        f, Q = f * c, np.sum(eta**2 * squares + 2.0 * eta * m / rate + memory)
-    allowed = course.loss(u, eta) + np.sqrt(f) * np.sqrt(_positive(Q))
-    return eta.sum(), np.inf if eta.min() < 0.0 else allowed
+    if hasattr(course.learner, "r1"):  # (else AROW's weights are no Σθ/r)
+        _require(f"{WHO}.potential_based", course.learner, {"covariance": "full", "r1": None, "r2": None})
+    m, eta, rate, squares, memory, f, c = _terms(course, u)
+    Q = np.sum(eta**2 * squares + 2.0 * eta * m / rate + memory)  # θ'Σθ after the last row: L(u) + u.θ is at least the sum of η
+    return eta.sum(), course.loss(u, eta) + np.sqrt(f * c) * np.sqrt(_positive(Q))
 
 
 @_theorem("NAROW paper, sections 4.2 and 4.3")
@@ -643,7 +594,7 @@ def second_order_perceptron(course: Course, u: Any) -> tuple:
     if learner.covariance == "full":
         first, second = r * first, (np.log1p(chi / r) + m * (2.0 * r - m) / (r * (r + chi))) @ on
     else:
-        second = r * np.log1p(v / r * (on @ _squares(course.X))).sum() + 2.0 * (on & (course.lookahead > 0.0)).sum()
+        second = r * np.log1p(v / r * (on @ _squares(course))).sum() + 2.0 * (on & (course.lookahead > 0.0)).sum()
     return on.sum(), course.loss(u) + np.sqrt(first) * np.sqrt(_positive(second))
 
 
@@ -670,14 +621,14 @@ def arow(course: Course, u: Any) -> tuple:
         M <= √(r ||u||² + u'X u) √(log det(I + X/r) + U) + L(u) - U
     """
     r, on, m = float(course.learner.r), course.updated, course.margins
-    first, U = r * (u @ u) + (course.X @ u) ** 2 @ on, (on & (m > 0.0)).sum()
-    return (on & (m <= 0.0)).sum(), np.sqrt(first) * np.sqrt(np.log1p(course.chi / r) @ on + U) + course.loss(u) - U
+    U, volume = (on & (m > 0.0)).sum(), np.log1p(course.chi / r) @ on
+    return (on & (m <= 0.0)).sum(), np.sqrt(r * _quadratic(course, u)) * np.sqrt(volume + U) + course.loss(u) - U
 
 
 # --- theorems of dual ascent, gradient descent and least squares ---------------------------------------------------------------
 
 
-@_theorem("ICML 2008 tutorial, parts II to IV", several=True)
+@_theorem("ICML 2008 tutorial, parts II to IV")
 def dual_ascent(course: Course, u: Any) -> tuple:
     """Bound the losses of dual ascent, whichever update, regularizer f and loss.
 
@@ -692,24 +643,18 @@ def dual_ascent(course: Course, u: Any) -> tuple:
     the losses of θ_t/sigma_t are paid. Entropic: the losses of the predictions are paid; where sigma rose, the prediction's loss
     less the least loss that weights can have, with a margin of L_t or a prediction of ±L_t, is allowed in addition.
     """
-    learner, y, n, scores = course.learner, course.y, len(course.y), course.scores
-    rose, sigma = np.zeros(n, bool), course.sigma
-    if learner.sigma == "auto":
-        before = np.append(0.0, sigma[:-1])
-        if learner.regularizer == "entropic":
-            rose = (before > 0.0) & (sigma > before)
-        else:  # the weights of round t are those of its σ, which has seen ||x||
-            scores = scores * np.divide(before, sigma, out=np.zeros(n), where=sigma > 0.0)
-    else:
-        sigma = np.full(n, float(learner.sigma))
-    L, f = _sizes(course, u, sigma[-1])
-    paid = least = _losses(course, scores)
-    if rose.any():
-        least = _losses(course, np.clip(y, -L, L) if is_regressor(learner) else y * L)
-    if is_regressor(learner) and learner.loss == "squared":
+    learner, y, scores, sigma = course.learner, course.y, course.scores, course.sigma
+    (L, _, f), before, rose = _sizes(course, u), np.append(0.0, sigma[:-1]), np.zeros(len(y), bool)
+    if learner.regularizer == "entropic":
+        rose = (before > 0.0) & (sigma > before)
+    else:  # the weights of round t are those of its σ, which has seen ||x||
+        scores = (scores.T * np.divide(before, sigma, out=np.zeros(len(y)), where=sigma > 0.0)).T
+    of_targets = kind_of(learner) == "regressor"
+    paid, least = course.losses(scores), course.losses(np.clip(y, -L, L) if of_targets else y * L)
+    if of_targets and learner.loss == "squared":
         L = L * 2.0 * np.where(rose, np.abs(y) + L, np.abs(y - scores))
-    second = np.divide(L**2, 2.0 * sigma, out=np.zeros(n), where=sigma > 0.0) + rose * (paid - least)
-    return paid.sum(), f + _losses(course, course.X @ u.T).sum() + second.sum()
+    second = np.divide(L**2, 2.0 * sigma, out=np.zeros(len(y)), where=sigma > 0.0) + rose * (paid - least)
+    return paid.sum(), f + course.losses(course.scored(u)).sum() + second.sum()
 
 
 @_theorem("ICML 2008 tutorial, part V")
@@ -719,7 +664,7 @@ def gradient_descent(course: Course, u: Any) -> tuple:
         sum over t of the losses of w_t - the same of u <= G²/(2 alpha) (1 + log T),     G = 2 max ||x||
     """
     alpha, n, G = float(course.learner.alpha), len(course.y), 2.0 * course.norms().max()
-    paid, best = (_losses(course, scores).sum() for scores in (course.scores, course.X @ u))
+    paid, best = (course.losses(scores).sum() for scores in (course.scores, course.scored(u)))
     allowed = n * alpha / 2.0 * (u @ u) + best + G**2 / (2.0 * alpha) * (1.0 + np.log(n))
     return paid + alpha / 2.0 * np.sum(course.lengths[:-1] ** 2), allowed
 
