@@ -16,7 +16,7 @@ from onlinecls._wings.dual_ascent import dual_ascent as ascent
 from onlinecls._wings.dual_ascent.estimators import AscentState
 from onlinecls._wings.kernels.estimators import Kernel, SupportState
 
-ALGORITHMS, COMPOSED, MERGES, OTHERS = _registry.ALGORITHMS, _registry.COMPOSED, _registry.MERGES, _registry.OTHERS
+ALGORITHMS, COMPOSED, OTHERS = _registry.ALGORITHMS, _registry.COMPOSED, _registry.OTHERS
 
 # The command line: what it runs.
 COMMANDS, REGRESSION_COMMANDS = options.CLASSIFIERS, options.REGRESSORS
@@ -114,8 +114,7 @@ def set_depth(n):
 
 def averages(geometry):
     """Return whether learners of this geometry can predict with the average of their weights."""
-    refused = {row.geometry for row in ALGORITHMS.values() if row.conflicts == _registry.NO_SUM}
-    return geometry not in {*refused, "centre"}  # (a centre is no vector of weights)
+    return geometry not in {*_registry.NO_SUM, "centre"}  # (a centre is no vector of weights)
 
 
 def kernels():

@@ -408,7 +408,7 @@ ERRORS = {
     "loss must be": lambda: bounds.passive_aggressive(course(oc.PassiveAggressiveRegressor(C=1.0, epsilon=0.1, **NO)), [0, 1]),
     "course must be that of one of": lambda: bounds.p_norm(course(PLAIN), [0, 0]),
     "radius must be at least": lambda: bounds.p_norm(course(oc.PNormPerceptron(2.0, aggressive=True, radius=0.5, **NO)), [0, 0]),
-    "lam must be a finite number > 0": lambda: bounds.lemma_1(course(PLAIN), [0, 0], lam=0.0),
+    "lam must be a number in (0, inf)": lambda: bounds.lemma_1(course(PLAIN), [0, 0], lam=0.0),
 }
 
 

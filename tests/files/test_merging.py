@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from algorithms import LEARNERS
 from contracts import through_a_file
-from internals import ALGORITHMS, MERGES, OTHERS, state_of
+from internals import ALGORITHMS, OTHERS, state_of
 from looping import each_estimator, within
 from numpy.testing import assert_allclose, assert_array_equal
 from states import fingerprint, is_finite
@@ -18,9 +18,9 @@ import onlinecls
 MERGED = list({
     (one.family, one.task, *(str(one.params.get(name)) for name in ("sigma", "signed", "covariance", "p", "l1"))): one
     for one in LEARNERS if not one.params.get("forgetting") and not one.params.get("share")
-    if one.family in ALGORITHMS and ALGORITHMS[one.family].merge in MERGES
+    if one.family in ALGORITHMS and not ALGORITHMS[one.family].unmerged
 }.values())
-UNMERGED = [one for one in LEARNERS if one.family not in ALGORITHMS or ALGORITHMS[one.family].merge not in MERGES]
+UNMERGED = [one for one in LEARNERS if one.family not in ALGORITHMS or ALGORITHMS[one.family].unmerged]
 every_learner = each_estimator(learner=MERGED)
 
 
@@ -71,7 +71,7 @@ def slow_merge(models):
                and all(getattr(models[0], name) == value for name, value in row.selects.items()))
     stored = [state_of(model).view.astype(float) for model in models]
     kind = state_of(models[0]).geometry
-    if how.merge == "posterior" or (how.merge == "sum" and "potential" in how.geometries[-1]):
+    if "gaussian" in how.geometry or "potential" in how.geometry:
         P = [np.linalg.inv(full(model)) for model in models]
         P_0 = np.eye(len(stored[0])) / state_of(models[0]).variance
         Sigma = np.linalg.inv(P_0 + sum(own - P_0 for own in P))
@@ -202,7 +202,7 @@ def test_merge_says_why_learners_that_keep_rows_do_not_merge(learner):
     X, y = learner.problem(20)
     model, other = (learner(**units(learner)).partial_fit(X, y) for _ in "ab")
     before = fingerprint(model)
-    reason = next(row.merge for row in (*ALGORITHMS.values(), *OTHERS.values()) if row.estimator == learner.estimator)
+    reason = next(row.unmerged for row in (*ALGORITHMS.values(), *OTHERS.values()) if row.estimator == learner.estimator)
     with pytest.raises(ValueError, match=f"{learner.estimator}: merge must have models that merge, .*{reason}"):
         onlinecls.merge([model, other])
     assert fingerprint(model) == before

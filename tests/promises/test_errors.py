@@ -265,7 +265,7 @@ FORMS = {  # (other loops of some estimators)
     "FTRLClassifier": [{"loss": "hinge"}, {"alpha": 1e300}],
 }
 REFUSED = [
-    (onlinecls.PassiveAggressiveClassifier(C=0.0), "C must be a number > 0, got C=0.0. C caps the step; float('inf') "),
+    (onlinecls.PassiveAggressiveClassifier(C=0.0), "C must be a number in (0, inf], got C=0.0. C caps the step; float('inf') "),
     *((KERNEL(**{name: value}), f"{name} must be ") for name, value in {
         "algorithm": "cw", "gamma": 0.0, "degree": 0, "coef0": float("nan"), "budget": 0, "r": -1, "C": 0, "eta0": 0,
         "aggressive": 2, "intercept_scaling": 0.0, "multi_class": "ovo", "kernel": "cosine", "kernel_params": [1]}.items()),

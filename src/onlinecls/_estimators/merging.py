@@ -14,7 +14,7 @@ import numpy as np
 
 from .._input import validate
 from .._input.compat import not_fitted
-from .._registry import MERGES, algorithms_of, select
+from .._registry import algorithms_of, select
 
 if TYPE_CHECKING:
     from .estimator import Estimator
@@ -129,7 +129,7 @@ def _refuse(learner: Any, required: str, came: str, do: str) -> None:
 
 def _check_kind(learner: Any, model: Any) -> None:
     """Raise unless a model is of a class that merges, and has the parameters of another one."""
-    refused = [row.merge for row in algorithms_of(type(model)) if row.merge not in MERGES]
+    refused = [row.unmerged for row in algorithms_of(type(model)) if row.unmerged]
     if refused:
         _refuse(learner, "models that merge", f"a {type(model).__name__}: {refused[0]}", "Learn the parts as one stream")
     if type(model) is not type(learner):

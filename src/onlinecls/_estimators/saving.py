@@ -19,7 +19,7 @@ from .._files import PLAIN, InvalidError, is_json, packed, read, refusing, requi
 from .._input import validate
 from .._input.compat import not_fitted, random_state
 from .._models.states import STATES
-from .._registry import COMPOSED, ESTIMATORS, Integer, Options, estimator_class
+from .._registry import BOOLEAN, COMMON, COMPOSED, ESTIMATORS, estimator_class
 
 if TYPE_CHECKING:
     from .._wings.one_class.estimators import OnlineOneClass
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes] | IO[bytes]
 
 #: Ranges of entries of any header.
-ENTRIES: dict[str, Any] = {**dict.fromkeys(("open", "sparse"), Options((False, True))), "n_iter": Integer(1)}
+ENTRIES: dict[str, Any] = {"open": BOOLEAN, "sparse": BOOLEAN, "n_iter": COMMON["max_iter"]}
 
 
 class Describing:
