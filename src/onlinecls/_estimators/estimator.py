@@ -58,12 +58,7 @@ class Estimator:
     @classmethod
     @cache
     def _parameter_names(cls) -> list[str]:
-        return list(cls._signature())
-
-    @classmethod
-    def _signature(cls) -> dict[str, inspect.Parameter]:
-        """Return the constructor's parameters."""
-        return dict(inspect.signature(cls).parameters)
+        return list(inspect.signature(cls).parameters)
 
     @classmethod
     @cache
@@ -165,7 +160,6 @@ class Estimator:
             return merging.merge_into(self, others)
 
     def __repr__(self) -> str:
-        defaults = self._signature()
-        values = self.get_params(deep=False).items()
+        defaults, values = inspect.signature(type(self)).parameters, self.get_params(deep=False).items()
         changed = (f"{name}={value!r}" for name, value in values if repr(value) != repr(defaults[name].default))
         return f"{type(self).__name__}({', '.join(changed)})"

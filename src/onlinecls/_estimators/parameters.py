@@ -113,63 +113,29 @@ LEVEL = """
     number added to all targets is added to all predictions. The first row counts as predicted without error. An `average` is that
     of w, beside the last m. With a number for `intercept_scaling` there is no level, as in the papers."""
 
-SCALE = """
-scale_, intercept_scaling_ : float
-    The scale s, and the value of the constant feature beside z. NaN before the first row that is not all zeros."""
+#: What a class's docstring says behind its parameters, around the attributes that are properties.
+ATTRIBUTES = """
+Attributes
+----------"""
 
-ATTRIBUTES = {
-    "classifier": """\
-classes_ : ndarray of shape (n_classes,)
-    The labels, sorted.
-coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-    Weights, in the model's dtype; a read-only view where they are stored as such (copy it to keep it).
-intercept_ : ndarray of shape (1,) or (n_classes,)
-n_mistakes_ : int
-    Of the t_ rows, those that `predict`, called just before, would have got wrong.""",
-    "regressor": """\
-coef_ : ndarray of shape (n_features,)
-    Weights, in the model's dtype; a read-only view where they are stored as such (copy it to keep it).
-intercept_ : ndarray of shape (1,)
-progressive_mse_, progressive_mae_ : float
-    Mean squared and mean absolute error of `predict`, called just before each of the t_ rows was learnt (whatever the row's
-    weight; an error above 1e140 counts as 1e140). NaN before the first.""",
-}
-
-ANY_KIND = """
-t_, n_updates_, n_skipped_ : int
-    Rows of weight > 0 consumed; those that changed the model; those skipped because the update would overflow the dtype.
+REST = """\
 n_features_in_, n_iter_ : int
 feature_names_in_ : ndarray of str
-    Only if X was a data frame."""
+    Only if X was a data frame.
 
-COVARIANCES = """
-covariance_ : ndarray
-    Diagonal: the variances of the weights, the shape of ``coef_``, a read-only view. Full: Σ, a copy of shape
-    (n_features, n_features), or (n_classes, n_features, n_features) for three classes or more."""
-
-RAISES = """\
+Raises
+------
 ValueError
     By `fit` and `partial_fit`, before anything is written: a parameter out of range, NaN or infinity in X, a broken CSR
     matrix, wrong shapes, targets that are not finite or no labels, negative weights."""
-
-
-def _family_attributes(cls: Any) -> str:
-    """Return the entries of the public properties that a family beside the core has, in their own words."""
-    found = ""
-    for base in cls.__mro__:
-        for name, member in vars(base).items() if "._wings." in base.__module__ else ():
-            if isinstance(member, property) and name.strip("_") + "_" == name:
-                found += f"{name} : {member.fget.__annotations__['return']}\n    {member.fget.__doc__}\n"
-    return found
 
 
 @dataclass_transform()
 def estimator(cls: Any) -> Any:
     """Turn a class into an estimator: with a dataclass's constructor of its parameters, and a completed docstring.
 
-    Its own parameters come first, the others in the order of `PARAMETERS`. In the docstring {shared}, or {parameters},
-    {attributes} and {raises}, are replaced by the shared texts that it does not have itself, attributes of a family by the
-    docstrings of its properties, and names in braces by the constructor's defaults.
+    Its own parameters come first, the others in the order of `PARAMETERS`. In the docstring, {shared} stands for the parameters
+    that it does not describe itself and for attributes, in the words of the properties, and a name in braces for a default.
     """
     what, cls = cls.__doc__, dataclass(eq=False, repr=False)(cls)
     texts = {text.split(" :")[0]: text for text in re.split(r"\n(?=\w)", PARAMETERS)}
@@ -178,26 +144,20 @@ def estimator(cls: Any) -> Any:
     cls.__init__.__signature__ = signature.replace(parameters=ordered)
     if what is None:  # python -OO
         return cls
+    what = inspect.cleandoc(what)
     defaults = {each.name: each.default for each in ordered}
     if any(row.level for row in algorithms_of(cls)):
         texts["intercept_scaling"] += LEVEL
-    attributes = _family_attributes(cls) + ATTRIBUTES.get(cls._estimator_type, "") + ANY_KIND
-    attributes += (COVARIANCES if "covariance" in defaults else "") + (SCALE if "scale" in defaults else "")
-    own = {name for names in re.findall(r"^    (\w+(?:, \w+)*) : ", what, re.MULTILINE) for name in names.split(", ")}
-    entries: dict[str, str] = {}
-    for entry in re.split(r"\n(?=\w)", attributes):
-        if (name := re.split("[ ,\n]", entry)[0]) not in own:
-            entries.setdefault(name, entry.strip())
-    parts = {
-        "shared": "{parameters}\n\nAttributes\n----------\n{attributes}\n\nRaises\n------\n{raises}",
-        "parameters": "\n".join(
-            text for names, text in texts.items() if (name := names.split(",")[0]) in defaults and name not in own
-        ),
-        "attributes": "\n".join(entries.values()),
-        "raises": RAISES,
-        **{name: f'"{value}"' if name == "scale" and value == "auto" else str(value) for name, value in defaults.items()},
-    }
+    own = {name for names in re.findall(r"^(\w+(?:, \w+)*) : ", what, re.MULTILINE) for name in names.split(", ")}
+    shared = [text for names, text in texts.items() if (name := names.split(",")[0]) in defaults and name not in own]
+    shared.append(ATTRIBUTES)
+    for name, member in inspect.getmembers(cls, lambda each: isinstance(each, property)):
+        if re.fullmatch("[a-z].*_", name):
+            text = f"{name} : {member.fget.__annotations__['return']}\n{inspect.getdoc(member)}"
+            shared.append(text.replace("\n", "\n    "))
+    parts = {"shared": "\n".join([*shared, REST]), **defaults}
+    parts["scale"] = '"auto"' if parts.get("scale") == "auto" else parts.get("scale")
     for name, text in parts.items():
-        what = what.replace("{" + name + "}", text.replace("\n", "\n    "))
+        what = what.replace("{" + name + "}", str(text))
     cls.__doc__ = what
     return cls

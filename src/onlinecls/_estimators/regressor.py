@@ -79,7 +79,7 @@ class OnlineRegressor(WithWeights):
 
     @property
     def progressive_mse_(self) -> float:
-        """Mean squared error of `predict`, called just before each round's update. NaN before the first round."""
+        """Mean squared error of `predict`, called just before each round's update (above 1e140: 1e140). NaN before the first."""
         return self._progressive("squared")
 
     @property

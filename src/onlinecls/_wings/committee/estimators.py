@@ -149,21 +149,7 @@ class CommitteeClassifier(WithProbabilities):
 
     Parameters
     ----------
-    {parameters}
-
-    Attributes
-    ----------
-    members_ : list of classifiers
-        The members, each as if it had learnt alone: a copy to read.
-    member_weights_ : ndarray of shape (4,)
-        The weights a.
-    member_mistakes_ : ndarray of shape (4,)
-        Rows so far whose class had not the highest score of each member alone, before the member learnt the row.
-    {attributes}
-
-    Raises
-    ------
-    {raises}
+    {shared}
 
     Examples
     --------
@@ -219,7 +205,7 @@ class CommitteeClassifier(WithProbabilities):
 
     @property
     def member_weights_(self) -> NDArray[np.float64]:
-        """The weight of each member's score in the committee's, (4,)."""
+        """The weights a of the members' scores, (4,)."""
         return self._fitted_state().shares
 
     @property
