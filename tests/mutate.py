@@ -194,10 +194,12 @@ def main(words):
         tree = Path(room) / "tree"
         copy_of_tree(tree)
         apart = compile_all(tree, chosen)
-        begin = getrusage(RUSAGE_CHILDREN).ru_utime
-        if failed := first_failure(tree, sorted({name for mutant in chosen for name in mutant.tests})):
-            sys.exit(f"mutate.py: the tests must pass before anything is changed: {failed}")
-        longest = 10 + 2 * int(getrusage(RUSAGE_CHILDREN).ru_utime - begin)
+        seconds = {}
+        for name in sorted({name for mutant in chosen for name in mutant.tests}):
+            begin = getrusage(RUSAGE_CHILDREN).ru_utime
+            if failed := first_failure(tree, [name]):
+                sys.exit(f"mutate.py: the tests must pass before anything is changed: {failed}")
+            seconds[name] = getrusage(RUSAGE_CHILDREN).ru_utime - begin
         for at, mutant in enumerate(chosen, 1):
             begin, name = time.monotonic(), f"{mutant.file}: {mutant.old!r} -> {mutant.new!r}"
             path = tree / "src/onlinecls" / mutant.file
@@ -207,6 +209,7 @@ def main(words):
                 path.write_text((ROOT / "src/onlinecls" / mutant.file).read_text().replace(mutant.old, mutant.new))
             if mutant in apart and (errors := compile_module(tree, mutant.module)):
                 sys.exit(f"mutate.py: {mutant.module} does not compile with {name}:\n{errors[-3000:]}")
+            longest = 10 + 2 * int(sum(map(seconds.get, mutant.tests)))
             failed = first_failure(tree, mutant.tests, mutant.number, longest)
             path.write_text(text)
             if mutant in apart:

@@ -19,7 +19,7 @@ from ._estimators.saving import packed_parameters, read_parameters
 from ._files import numbered, of_number, require
 from ._input import validate
 from ._input.compat import available_if, is_regressor, issparse, kind_of
-from .text import FeatureNames, HashingVectorizer, contributions, lasting, parameters_of, part_of, vectorizer_of
+from .text import FeatureNames, HashingVectorizer, contributions, lasting, parameters_of, part_of, plain_rows, vectorizer_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -173,30 +173,22 @@ class StreamPipeline(Estimator):
             Weights >= 0 of the rows, for the learner and for the steps that take weights.
         """
         with self._own_lock():
-            X, learner = lasting(X), self._learner
-            arguments = {**({} if classes is None else {"classes": classes}), **_weights_of(None, sample_weight)}
-            rows, commits = self._rows_to_learn(X, sample_weight)
+            X, (*steps, learner) = lasting(X), self._parts()
+            arguments = {} if classes is None else {"classes": classes}
+            arguments |= {} if sample_weight is None else {"sample_weight": sample_weight}
+            rows, commits = rows_to_learn(steps, learner, X, sample_weight)
 
             def commits_of_rows_learnt() -> Commits:
                 labels = np.zeros(rows.shape[0]) if y is None else np.ravel(y)
                 weights = None if sample_weight is None else np.broadcast_to(np.asarray(sample_weight, np.float64), len(labels))
-                n = rows_learnt(learner, before, labels, weights)
-                if not (n and commits):
-                    return []
+                n = rows_learnt(learner, before, labels, weights) if commits else 0
                 whole = validate.as_csr(type(self).__name__, X) if issparse(X) and X.format != "csr" else X
-                return self._rows_to_learn(part_of(whole, 0, n), None if weights is None else weights[:n])[1]
+                weights = None if weights is None else weights[:n]
+                return rows_to_learn(steps, learner, part_of(whole, 0, n), weights)[1] if n else []
 
             before = n_rounds(learner)
             learn_together(lambda: learner.partial_fit(rows, y, **arguments), commits, commits_of_rows_learnt)
         return self
-
-    def _rows_to_learn(self, X: Any, sample_weight: Any) -> tuple[Any, Commits]:
-        """Return what the learner is to learn, and functions that make the steps learn the same batch."""
-        commits: Commits = []
-        for step in self._parts()[:-1]:
-            X, commit = learnt(step, X, sample_weight)
-            commits += [] if commit is None else [commit]
-        return X, commits
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from scratch: each step from all rows, then the learner in epochs over what the last step makes of them."""
@@ -302,8 +294,7 @@ class StreamPipeline(Estimator):
             raise ValueError(f"{who}: top must be an integer >= 1 or None, got top={top!r}.")
         with self._own_lock().waiting():
             *steps, learner = self._parts()
-            linear = linear_of(learner)
-            if linear is None:
+            if (linear := linear_of(learner)) is None:
                 raise TypeError(f"{who}: explain must have a learner whose scores are sums over features, got {learner!r}.")
             return _explained(steps, linear, row, top)
 
@@ -377,6 +368,15 @@ def learnt(step: Any, X: Any, sample_weight: Any) -> tuple[Any, Callable[[], Non
     else:
         rows = after.partial_fit(X, **_weights_of(after.partial_fit, sample_weight)).transform(X)
     return rows, lambda: become(step, after)
+
+
+def rows_to_learn(steps: list, learner: Any, X: Any, sample_weight: Any) -> tuple[Any, Commits]:
+    """Return what the learner behind steps is to learn, and functions that make the steps learn the same batch."""
+    commits: Commits = []
+    for step in steps:
+        X, commit = learnt(step, plain_rows(X), sample_weight)
+        commits += [] if commit is None else [commit]
+    return X if isinstance(learner, Estimator) else plain_rows(X), commits
 
 
 def become(step: Any, after: Any) -> None:

@@ -83,9 +83,9 @@ def empty_rows(str kind, tuple shape, dtype):
 
 
 cdef bint is_csr(X) except -1:
-    """Return True if X is one of scipy's own CSR matrices, not of a subclass."""
+    """Return True if X is `Rows`, or one of scipy's own CSR matrices, not of a subclass."""
     scipy = modules.get("scipy.sparse")
-    return scipy is not None and (type(X) is getattr(scipy, "csr_matrix", None) or type(X) is getattr(scipy, "csr_array", None))
+    return type(X) is Rows or (scipy is not None and type(X) in (getattr(scipy, "csr_matrix", 0), getattr(scipy, "csr_array", 0)))
 
 
 cpdef own_float(dtype):
@@ -102,6 +102,8 @@ cpdef Rows converted(X, dtype):
     """
     cdef Rows rows = Rows.__new__(Rows)
     cdef int state
+    if type(X) is Rows and (dtype is None or X.data.dtype == dtype):
+        return X
     kind = None if type(X) is np.ndarray else getattr(X, "format", None)
     if type(kind) is str and kind == "csr":
         data, indices, indptr, shape = X.data, X.indices, X.indptr, X.shape

@@ -213,7 +213,7 @@ def test_planned_rows_are_learnt_when_they_are_committed_once():
         assert (state_of(vectorizer) == state_of(twin)) if start else not hasattr(vectorizer, "_cells")
         commit(), commit()
         for k, row in enumerate(later):
-            assert (rows[[k]] != twin.learn_transform([row])).nnz == 0
+            assert (rows.matrix()[[k]] != twin.learn_transform([row])).nnz == 0
         assert state_of(vectorizer) == state_of(twin)
         assert (vectorizer.learn_transform(later) != twin.learn_transform(later)).nnz == 0
 

@@ -481,7 +481,8 @@ cdef enlarge(RowHasher self, Py_ssize_t n_entries):
 
 cdef enlarged(array, Py_ssize_t size, dtype):
     found = new(size, dtype)
-    found[:len(array)] = array
+    if array is not NOTHING:
+        found[:len(array)] = array
     return found
 
 

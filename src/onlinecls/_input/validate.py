@@ -79,14 +79,10 @@ def same_names(who: str, seen, names) -> None:
 
 def read_rows(who: str, X, dtype) -> Rows:
     """Return X as Rows of the dtype (None: that of X if it is float32 or float64, else float64), copied only if necessary."""
-    if isinstance(X, Rows):
-        if dtype is None or X.data.dtype == dtype:
-            return X
-        X = X.array()  # (of a part of other rows: its own)
     dtype = None if dtype is None else np.dtype(dtype)
     rows = converted(X, dtype)
     if rows is None:
-        X = _csr_of(who, X) if issparse(X) else _table_of(who, X, dtype)
+        X = X.array() if isinstance(X, Rows) else _csr_of(who, X) if issparse(X) else _table_of(who, X, dtype)
         rows = converted(X, dtype)
     if rows is None:
         raise _wrong(who, X, dtype)

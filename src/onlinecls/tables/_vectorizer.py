@@ -13,7 +13,7 @@ from .._estimators.merging import unchanged
 from .._input import validate
 from .._input.compat import not_fitted, tags, warn_caller
 from .._rows import Rows
-from ..text import lasting, sparse_rows
+from ..text import lasting, plain_rows
 from ._cells import Cells, feature_of, rebuilt
 from ._columns import read_table
 
@@ -111,11 +111,11 @@ class TableVectorizer(Estimator):
 
     def learn_transform(self, X: Any, sample_weight: ArrayLike | None = None) -> Any:
         """Learn rows, and return them as a CSR matrix (bits=0: ndarray), each standardised by all rows so far and itself."""
-        return self._read(X, sample_weight)[0]
+        return plain_rows(self._read(X, sample_weight)[0])
 
     def transform(self, X: Any) -> Any:
         """Return rows by the statistics so far, without learning anything; a warning names columns learnt that a frame lacks."""
-        return self._read(X, None, learn=False)[0]
+        return plain_rows(self._read(X, None, learn=False)[0])
 
     def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the columns, values and statistics of rows from scratch. Returns the vectorizer."""
@@ -173,7 +173,7 @@ class TableVectorizer(Estimator):
         return found or Cells(who, *shape[:2], float(self.clip), frozenset(self.ignore)), shape
 
     def _read(self, X: Any, sample_weight: Any, learn: bool = True, anew: bool = False, keep: bool = True) -> tuple[Any, Cells]:
-        """Return the rows of a table, and what is known. anew : forget what was learnt. keep : what is learnt of these rows."""
+        """Return `Rows` of a table (bits=0: an ndarray), and what is known. anew : forget what is known. keep : learn them."""
         with self._own_lock() if learn else self._own_lock().waiting():
             who, (cells, shape) = type(self).__name__, self._known(learn, anew)
             table, are_dicts, n = read_table(who, X)
@@ -192,10 +192,9 @@ class TableVectorizer(Estimator):
             found = cells.read(table, are_dicts, n, weights, learn, keep)
             if learn and keep:
                 self._cells = cells
-        if not shape[1]:
-            return found.astype(shape[2], copy=False), cells
-        data, indices, indptr = found
-        return sparse_rows(Rows(data.astype(shape[2], copy=False), indices, indptr, n, shape[0] + shape[1]).matrix()), cells
+        data, *places = found if shape[1] else (found,)
+        data = data if shape[2] == data.dtype else data.astype(shape[2])
+        return Rows(data, *places, n, shape[0] + shape[1]) if places else data, cells
 
     def _shape(self, anew: bool = False) -> tuple[int, int, np.dtype]:
         """Return the number of columns of features, that of hashed ones, and the type of rows; all parameters are checked when
@@ -229,7 +228,7 @@ class TableVectorizer(Estimator):
 
 
 def planned(vectorizer: TableVectorizer, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Callable[[], None]]:
-    """Return rows as `learn_transform` does, and a function that makes the vectorizer learn them, which may be called again."""
+    """Return rows as `_read` does, and a function that makes the vectorizer learn them, which may be called again."""
     rows, cells = vectorizer._read(X, sample_weight, keep=False)
 
     def commit() -> None:

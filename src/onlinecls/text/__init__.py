@@ -13,7 +13,7 @@
 from ._arrow import without_views  # noqa: F401
 from ._names import Contribution, Feature, FeatureNames, compiled_hasher, contributions, top_columns  # noqa: F401
 from ._parameters import parameters_of, vectorizer_of  # noqa: F401
-from ._rows import lasting, n_rows_of, part_of, sparse_rows  # noqa: F401
+from ._rows import lasting, n_rows_of, part_of, plain_rows  # noqa: F401
 from ._vectorizer import HashingVectorizer
 
 __all__ = ["Contribution", "Feature", "FeatureNames", "HashingVectorizer"]

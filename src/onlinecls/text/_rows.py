@@ -17,6 +17,8 @@ def n_rows_of(X: Any) -> int:
 
 def lasting(X: Any) -> Any:
     """Return rows that can be read again, and of which parts can be taken: not an iterator, or a stream of Arrow, that ends."""
+    if type(X) is list:
+        return X
     if hasattr(X, "__arrow_c_stream__") and not (hasattr(X, "iloc") or hasattr(X, "slice")):
         import pyarrow
 
@@ -42,11 +44,10 @@ def part_of(X: Any, start: int, stop: int) -> Any:
     return X.iloc[start:stop] if hasattr(X, "iloc") else X[start:stop]
 
 
-def sparse_rows(rows: Any) -> Any:
-    """Return a CSR matrix, as a sparse array if scikit-learn (1.9 or later) is configured so."""
+def plain_rows(rows: Any) -> Any:
+    """Return `Rows` as a CSR matrix, a sparse array if scikit-learn (1.9 or later) is configured so; other rows as they are."""
+    if not isinstance(rows, Rows):
+        return rows
     module = sys.modules.get("sklearn")
-    if module and module.get_config().get("sparse_interface") == "sparray":
-        from scipy.sparse import csr_array
-
-        return csr_array(rows)
-    return rows
+    is_array = module and module.get_config().get("sparse_interface") == "sparray"
+    return rows.matrix("csr_array" if is_array else "csr_matrix")

@@ -20,7 +20,7 @@ from .._hashing.hasher import MAX_FEATURES, RowHasher, not_a_text
 from .._input.compat import tags
 from .._input.validate import is_missing
 from ._arrow import is_utf8, string_chunks
-from ._rows import sparse_rows
+from ._rows import plain_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -159,22 +159,22 @@ class HashingVectorizer(Estimator):
         kept = self.__dict__.pop("_kept", None)  # the last call's hasher (which a call in another thread does not find)
         values = self._parameter_values()(self.__dict__)
         if kept is None or not all(map(is_, kept[0], values)):
-            kept = values, self._hasher()
-        rows = self._rows_of(X, kept[1])
+            kept = values, self._hasher(), self._way()
+        rows = self._rows_of(X, *kept[1:])
         if type(self.ngram_range) is tuple and type(self.stop_words) in (type(None), str, frozenset):  # (none can change inside)
             self._kept = kept
         return rows
 
-    def _rows_of(self, X: Iterable[Any], hasher: RowHasher) -> Any:
+    def _rows_of(self, X: Iterable[Any], hasher: RowHasher, way: tuple[bool, Any]) -> Any:
         self._refuse_one_text(X)
-        self._fill(hasher, X)
+        self._fill(hasher, X, *way)
         rows = hasher.take()
         if rows.n_rows == 0:
             raise ValueError(f"{type(self).__name__}: X must hold at least one text, got none.")
-        matrix, dtype = rows.matrix(), np.dtype(self.dtype)
-        if dtype.kind == "i" and self.norm is None:
+        matrix = plain_rows(rows)
+        if self.norm is None and (dtype := np.dtype(self.dtype)).kind == "i":
             matrix.data = matrix.data.astype(dtype)
-        return sparse_rows(matrix)
+        return matrix
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
@@ -274,13 +274,16 @@ class HashingVectorizer(Estimator):
 
     # --- input ---------------------------------------------------------------------------------------------------------------
 
-    def _fill(self, hasher: RowHasher, X: Iterable[Any]) -> None:
+    def _way(self) -> tuple[bool, Callable[[Any], Iterable[str]] | None]:
+        """Return whether the compiled code reads the texts as they are, and what else makes their tokens; None if it does."""
+        return self.input == "content" and is_utf8(self.encoding), None if self._is_native() else self.build_analyzer()
+
+    def _fill(self, hasher: RowHasher, X: Iterable[Any], plain: bool, analyze: Callable[[Any], Iterable[str]] | None) -> None:
         """Add all texts to the hasher."""
-        plain, analyze = self.input == "content" and is_utf8(self.encoding), None if self._is_native() else self.build_analyzer()
         arrow = string_chunks("HashingVectorizer", X) if type(X) is not list and (plain or analyze) else None
         if arrow is not None and analyze is not None:
             X, arrow = chain.from_iterable(chunk.to_pylist() for chunk in arrow), None
-        for texts in arrow or self._lists(X):
+        for texts in arrow or ((X,) if type(X) is list else self._lists(X)):
             try:
                 if arrow:
                     self._fill_from_arrow(hasher, texts)
