@@ -76,8 +76,8 @@ mutants: $(VENV)/.package $(VENV)/.test
 nightly: $(VENV)/.package $(VENV)/.test
 	$(MAKE) test ONLY="--hypothesis-profile=nightly tests/*/test_properties.py tests/*/test_hostile.py tests/*/test_streams.py \
 		tests/*/test_text.py tests/*/test_bounds.py tests/*/test_multiplicative.py"
-	$(MAKE) fuzz FUZZ="--seconds 300 --first $$(date +%s)"
-	$(MAKE) sanitize FUZZ="--seconds 300 --first $$(date +%s)"
+	$(MAKE) fuzz FUZZ="--seconds 120 --first $$(date +%s)"
+	$(MAKE) sanitize FUZZ="--seconds 120 --first $$(date +%s)"
 	$(BIN)/python tests/recipe.py
 	$(MAKE) docs
 	$(MAKE) mutants
