@@ -5,7 +5,6 @@ them turned, or always against the prediction. Competitors u are the hyperplane,
 sizes. test_bounds.py runs a few streams of each learner, examples/reproduce/theorems.py many.
 """
 
-import copy
 from functools import partial
 from typing import NamedTuple
 
@@ -193,7 +192,7 @@ def attacked(name, learner, n, first=0):
     wrong, tight = 0, 0.0
     for seed in range(first, first + n):
         X, y, U = drawn(name, learner, seed)
-        course, pairs = bounds.follow(copy.deepcopy(learner), X, y), []
+        course, pairs = bounds.follow(learner, X, y), []
         for rounds in {len(X), min(3, len(X))}:
             pairs += [(*getattr(bounds, name)(course.until(rounds), u), rounds) for u in (0.0 * U[0], *U)]
         wrong += any(is_broken(paid, allowed) for paid, allowed, _ in pairs)

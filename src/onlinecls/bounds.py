@@ -86,7 +86,7 @@ class Course(NamedTuple):
     scores, updated : ndarrays of shape (n,), scores of several classes (n, k)
         w.x before each update (of a one-class learner, -||x - w||); the rounds that changed the model.
     lengths : ndarray of float64, shape (n,)
-        ||w|| after each round.
+        ||w|| after each round; of a one-class learner 0.
     chi, lookahead, spread, forgotten, sigma : ndarray of float64, shape (n,)
         Second-order learners of two classes, z = y x: z'Σ_{t-1}z; z'Σ_tθ_{t-1}, the margin with x already in Σ; z'Σ_tz;
         θ'(Σ_t - Σ_{t-1})θ. Dual ascent: σ of each round, 0 before a row that is not 0. Others: 0.
@@ -185,13 +185,13 @@ def follow(learner: Any, X: Any, y: Any = None, n_classes: int | None = None) ->
     rows = validate.read_rows(WHO, X.toarray() if issparse(X) and (full or k > 1 or not signed) else X, np.float64)
     X = rows.array()
     n, d = X.shape
-    name, place, named = "decision_function", "coef_", {"classes": [-1.0, 1.0] if k == 1 else range(k)} if signed else {}
+    name, named = "decision_function", {"classes": [-1.0, 1.0] if k == 1 else range(k)} if signed else {}
     if signed:
         y = _labels(y, n, n_classes)
     elif kind == "regressor":
         y, name = validate.read_targets(WHO, y, n), "predict"
     else:
-        y, name, place = np.zeros(n), "score_samples", "center_"
+        y, name = np.zeros(n), "score_samples"
     if values["scale"] != 1.0:
         told = make(**values).partial_fit(X, y, **named).scale_
         X = X / (told if told > 0.0 else 1.0)  # (NaN: no row tells it)
@@ -213,14 +213,16 @@ def follow(learner: Any, X: Any, y: Any = None, n_classes: int | None = None) ->
             x, at = (row.data, row.indices) if issparse(row) else (row[0], slice(d))
             z, own, before = x * label if signed else x, theta[at].copy(), covariance()
         walker.partial_fit(row, label)
-        lengths[t] = np.linalg.norm(getattr(walker, place))
+        lengths[t] = np.linalg.norm(getattr(walker, "coef_", 0.0))
         updated[t], sigma[t] = walker.n_updates_ > updates, getattr(walker, "sigma_", 0.0)
         if second_order:
             Sigma = covariance()
             chi[t], spread[t] = form(z, before, z), form(z, Sigma, z)
             lookahead[t], forgotten[t] = form(z, Sigma, own), form(own, Sigma - before, own)
             theta[at] = own + updated[t] * z
-    return Course(walker, X, y, scores, lengths, updated > 0.0, chi, lookahead, spread, forgotten, sigma)
+    course = Course(walker, X, y, scores, lengths, updated > 0.0, chi, lookahead, spread, forgotten, sigma)
+    _check_steps(course)
+    return course
 
 
 @np.errstate(all="ignore")
@@ -277,7 +279,7 @@ def _require(who: str, learner: Any, needed: Mapping[str, object]) -> None:
 
 def _check(who: str, course: Course, u: np.ndarray, needed: Mapping[str, object]) -> None:
     """Raise unless the theorem of this name covers the course, and u has its shape."""
-    learner, name, (*k, _) = course.learner, who.removeprefix(f"{WHO}."), (*course.scores.shape[1:], 0)
+    learner, name, k = course.learner, who.removeprefix(f"{WHO}."), course.scores.shape[1:]
     if name not in select(type(learner), learner.get_params()).theorems:
         which = "; ".join(row.title for row in ALGORITHMS.values() if name in row.theorems)
         raise _error(who, f"course must be that of one of: {which}", f"that of {learner!r}", "Follow one of those.")
@@ -293,20 +295,20 @@ def _check(who: str, course: Course, u: np.ndarray, needed: Mapping[str, object]
         raise _error(who, f"u must be {must} finite weights", came, "Give one for each column of X.")
 
 
-def _check_steps(who: str, course: Course) -> None:
+def _check_steps(course: Course) -> None:
     """Raise if a step was skipped, or if a full covariance has lost its digits to a row."""
     learner = course.learner
     dtype, do = state_of(learner).dtype, "Divide X by the length of a row"
     if learner.n_skipped_:
         came = f"{learner.n_skipped_} of {learner.t_} whose steps were skipped, which no theorem covers"
-        raise _error(who, f"X must be rows whose steps fit {dtype}", came, f"{do}, or take smaller steps.")
+        raise _error(WHO, f"X must be rows whose steps fit {dtype}", came, f"{do}, or take smaller steps.")
     if getattr(learner, "covariance", "") == "full":
-        chi = np.array([course.norms().max() ** 2 * getattr(learner, "initial_variance", 1.0)])  # x'Σ_0x
-        found, most = float((_beta(learner, chi) * chi)[0]), 1e12 * float(np.finfo(np.float64).eps / np.finfo(dtype).eps)
+        chi = course.norms() ** 2 * getattr(learner, "initial_variance", 1.0)  # x'Σ_0x
+        found, most = (_beta(learner, chi) * chi).max(initial=0.0), 1e12 * np.finfo(np.float64).eps / np.finfo(dtype).eps
         if not found <= most:
             must = f"X must be rows with x'Σ_0x/r up to {most:.2g} for a full covariance of {dtype}"
-            came = f"{found:.2g}: rounding then changes what the theorem sums"
-            raise _error(who, must, came, f"{do}, or take covariance='diagonal'.")
+            came = f"{found:.2g}: rounding then changes what the theorems sum"
+            raise _error(WHO, must, came, f"{do}, or take covariance='diagonal'.")
 
 
 def _bound(who: str, paid: Any, allowed: Any) -> Bound:
@@ -328,10 +330,7 @@ def _theorem(title: str, **needed: object) -> Callable[[Callable[..., tuple]], C
         def bound(course: Course, u: ArrayLike, *args: float, **named: float) -> Bound:
             u = np.asarray(u, dtype=np.float64)
             _check(who, course, u, needed)
-            if not len(course.y):
-                return Bound(0, 0.0)
-            _check_steps(who, course)
-            return _bound(who, *function(course, u, *args, **named))
+            return _bound(who, *function(course, u, *args, **named)) if len(course.y) else Bound(0, 0.0)
 
         summary, _, rest = cleandoc(function.__doc__ or "").partition("\n\n")
         bound.__doc__ = f"{summary}\n\n{title}.\n\n{rest}".rstrip() + "\n"
@@ -406,7 +405,7 @@ def _terms(course: Course, u: np.ndarray) -> tuple:
         eta = on / np.sqrt(np.arange(1, len(m) + 1))
     elif hasattr(learner, "radius") and learner.aggressive:
         eta = np.where(m <= 0.0, 1.0, np.clip((learner.radius**2 / 2 - m) / np.where(on, squares, 1.0), 0.0, 1.0)) * on
-    f = float(np.linalg.norm(u, p / (p - 1.0))) ** 2
+    f = np.square(np.linalg.norm(u, p / (p - 1.0)))
     return m, eta, 1.0 if rate == "auto" else float(rate), squares, nothing, f, p - 1.0
 
 

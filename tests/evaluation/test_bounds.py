@@ -3,7 +3,6 @@
 The streams and the learners are those of attack.py, which the reproduction uses, too.
 """
 
-import copy
 import re
 
 import attack
@@ -58,7 +57,7 @@ def test_a_competitor_with_a_loss_makes_no_bound(name):
     for learner in learners_of(name):
         if lossless(name, learner):
             X, y, U = drawn(name, learner, 0)
-            assert sides(name, bounds.follow(copy.deepcopy(learner), X, y), -3.0 * U[0] - 9.0).allowed == INF, learner
+            assert sides(name, bounds.follow(learner, X, y), -3.0 * U[0] - 9.0).allowed == INF, learner
 
 
 # --- numbers by hand, and definitions ------------------------------------------------------------------------------------------
@@ -205,7 +204,7 @@ def test_the_course_is_that_of_the_learner_on_dense_and_sparse_rows(learner):
     for t in range(len(X)):
         walker.partial_fit(X[t : t + 1], y[t : t + 1])
         updates.append(walker.n_updates_)
-        lengths.append(np.linalg.norm(walker.coef_ if task(learner) == "classifier" else walker.center_))
+        lengths.append(np.linalg.norm(walker.coef_) if task(learner) == "classifier" else 0.0)
     dense, sparse = bounds.follow(learner, X, y), bounds.follow(walker, csr32(X).astype(np.float64), y)
     for course in (dense, sparse):
         assert np.cumsum(course.updated).tolist() == updates and not learner.__sklearn_is_fitted__(), "a new one learns"
@@ -324,9 +323,8 @@ def test_the_mean_of_all_targets_so_far():
     (oc.PassiveAggressiveOneClass(1.0, scale=1.0, dtype=np.float32), 1e38)])
 def test_skipped_steps_are_refused(learner, size):
     rng = np.random.default_rng(0)
-    course = bounds.follow(learner, size * rng.standard_normal((60, 3)), rng.choice([-1.0, 1.0], 60))
-    with pytest.raises(ValueError, match=r"^onlinecls\.bounds\.\w+: X must be rows whose steps fit float.., got .* of 60 whose"):
-        bounds.certify(course, np.eye(3)[0])
+    with pytest.raises(ValueError, match=r"^onlinecls\.bounds: X must be rows whose steps fit float.., got .* of 60 whose"):
+        bounds.follow(learner, size * rng.standard_normal((60, 3)), rng.choice([-1.0, 1.0], 60))
 
 
 @pytest.mark.parametrize("dtype, most", [(np.float64, 1e12), (np.float32, 1.8e3)])
@@ -340,12 +338,11 @@ def test_a_full_covariance_that_has_lost_its_digits_is_refused(name, learner, dt
     X, y = rng.standard_normal((100, 3)) / 3.0, rng.choice([-1.0, 1.0], 100)
     for size in (0.4, 0.6, 1e3):
         X[:, 0] = size * most**0.5 * (1.0 - 1e-3 * rng.random(100))
-        best, course = np.linalg.lstsq(X, y, rcond=None)[0], bounds.follow(learner, X, y)
         if size > 0.5:
             with pytest.raises(ValueError, match=r"X must be rows with x'Σ_0x/r up to .* for a full covariance of "):
-                getattr(bounds, name)(course, best)
+                bounds.follow(learner, X, y)
         else:
-            paid, allowed = getattr(bounds, name)(course, best)
+            paid, allowed = getattr(bounds, name)(bounds.follow(learner, X, y), np.linalg.lstsq(X, y, rcond=None)[0])
             assert 0.0 < paid <= allowed * (1.0 + 2e-4)
 
 
@@ -362,7 +359,11 @@ def test_numbers_of_any_size_make_a_bound_or_an_error_but_no_nan(name):
             X, y = pool[:12] * size, targets if targets is None else targets[:12]
             if task(learner) == "regressor":
                 y = y * np.random.default_rng(6).choice([1.0, min(size, 1e290)], len(y))
-            course = bounds.follow(copy.deepcopy(learner), X, y)
+            try:
+                course = bounds.follow(learner, X, y)
+            except ValueError as error:
+                assert re.match(SPOILT, str(error)), error
+                continue
             for u in (0.0 * best, best, best * min(1.0 / size, 1e170), best * 1e170):
                 try:
                     assert not is_broken(*sides(name, course, u)), (learner, size, u)
