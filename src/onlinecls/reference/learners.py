@@ -271,11 +271,11 @@ class Model:
     def __init__(self, make: Callable[[int], Any], d: int, k: int, multi_class: str = "crammer_singer") -> None:
         self.make, self.d, self.k, self.multi_class, self.none = make, d, k, multi_class, None
         self.t = self.n_mistakes = self.n_updates = 0
-        self.learners = self.arranged([self.make(self.d) for _ in range(self.k if self.k > 2 else 1)])
+        self.learners = [self.make(self.d) for _ in range(self.k if self.k > 2 else 1)]  # one a vector
 
-    def arranged(self, learners: list[Any]) -> list[Any]:
-        """Return learners, one a vector, as they learn: joint, where Crammer-Singer has several."""
-        return [joined(learners)] if len(learners) > 1 and self.multi_class == "crammer_singer" else learners
+    def arranged(self) -> list[Any]:
+        """Return the learners as they learn: joint, where Crammer-Singer has several."""
+        return [joined(self.learners)] if self.k > 2 and self.multi_class == "crammer_singer" else self.learners
 
     def everyone(self) -> list[Any]:
         """Return all learners, `none` among them."""
@@ -284,15 +284,12 @@ class Model:
     @property
     def W(self) -> np.ndarray:
         """Weights of shape (k, d); k = 1 when one vector serves both classes."""
-        return np.concatenate([learner.w for learner in self.learners]).reshape(-1, self.d)
+        return np.concatenate([learner.w for learner in self.arranged()]).reshape(-1, self.d)
 
     @property
     def Sigma(self) -> np.ndarray | None:
         """Covariances of shape (k, d), or (k, d, d) if full, or None."""
-        if self.learners[0].Sigma is None:
-            return None
-        Sigma = np.concatenate([learner.Sigma for learner in self.learners])
-        return Sigma.reshape(-1, *[self.d] * Sigma.ndim)
+        return None if self.learners[0].Sigma is None else np.array([learner.Sigma for learner in self.learners])
 
     def predict(self, x: np.ndarray) -> int:
         """Return the code of the class of the highest score, the first of equals; of two classes, with one score, 1 above 0."""
@@ -317,20 +314,22 @@ class Model:
             return any([learner.step(x if j == y else -x, c) for j, learner in enumerate(self.everyone())])
         z, others = np.zeros((self.k, self.d)), np.where(np.arange(self.k) == y, -np.inf, self.W @ x)
         z[y], z[others.argmax()] = x, -x
-        return self.learners[0].step(z.ravel(), c)
+        (joint,) = self.arranged()
+        changed = joint.step(z.ravel(), c)
+        self.learners = parted(joint, self.k)
+        return changed
 
     def add_class(self, at: int) -> None:
         """Add a class with code `at`.  The second starts learning, the third splits the vector; new ones are `none`, or 0."""
+        if self.k == 2:
+            self.learners = [self.side(0), self.side(1)]
         if self.k >= 2:
-            parts = [self.side(0), self.side(1)] if self.k == 2 else self.learners
-            parts = parted(parts[0], self.k) if len(parts) == 1 else parts
             newcomer = self.make(self.d)
             newcomer.t = self.t
             if self.multi_class == "ovr" and newcomer.joins_as_none:
                 self.none = self.none or newcomer
                 newcomer = copy(self.none)
-            parts.insert(at, newcomer)
-            self.learners = self.arranged(parts)
+            self.learners.insert(at, newcomer)
         self.k += 1
 
     def side(self, code: int) -> Any:

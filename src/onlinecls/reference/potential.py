@@ -255,30 +255,25 @@ def best_r(s: float, M: float, R: float, d: int) -> float:
     return s * M * R**2 / spare if spare > 0.0 else inf
 
 
-class OfPotential(Learner):
-    """Base of learners whose weights are ∇f*(θ)."""
-
-    f: Any
-    theta: Any
-    state: ClassVar[State] = {"theta": (-1 / 2, 1 / 2)}
-
-    @property
-    def w(self) -> np.ndarray:
-        """The weights of the next round."""
-        return self.f.weights(self.theta)
-
-
-class PotentialLearner(OfPotential):
+class PotentialLearner(Learner):
     """Learner of Fig. 1 in R^d that sums both sides of Lemma 1 (`lemma_1`).
 
     f : as above. loss : a `Loss`. eta : a number, or a function of Stats (margin, loss, ||x||², ||x||*² by f_t) and the signed
     row; 0 means no update. The weight c of a row multiplies η.
     """
 
+    theta: Any
+    state: ClassVar[State] = {"theta": (-1 / 2, 1 / 2)}
+
     def __init__(self, d: int, f: Any, loss: Loss, eta: float | Callable[[Stats, np.ndarray], float] = 1.0) -> None:
         super().__init__(d)
         self.f, self.loss, self.eta = f.begin(d), loss, eta
         self.left, self.pull, self.right = 0.0, np.zeros(d), 0.0  # Σ η z.w, Σ η z, and the sum on the right side
+
+    @property
+    def w(self) -> np.ndarray:
+        """The weights of the next round."""
+        return self.f.weights(self.theta)
 
     def update(self, z: np.ndarray, c: float) -> bool:
         f = self.f.seen(z)
@@ -332,7 +327,7 @@ DUALS = {
 }
 
 
-class LeaderLearner(OfPotential):
+class LeaderLearner(PotentialLearner):
     """w_t = argmin f(w) + Σ_{i <= t} c_i l_i(w), for any fixed f above (not Quadratic), by coordinate ascent on the dual.
 
     loss : a name of DUALS. A row's α moves θ by α z; its optimum, given all others, is where the dual's derivative is 0, or an
@@ -351,8 +346,8 @@ class LeaderLearner(OfPotential):
     gap: float = 0.0
 
     def __init__(self, d: int, f: Any, loss: str, gap_tol: float = 1e-6) -> None:
-        super().__init__(d)
-        self.f, self.loss, self.gap_tol = f.begin(d), loss, gap_tol
+        super().__init__(d, f, {**LOSSES, **REGRESSION_LOSSES}[loss])
+        self.dual, self.of_margins, self.gap_tol = DUALS[loss], loss in LOSSES, gap_tol
         self.rows: list[tuple[np.ndarray, float, float]] = []  # z, target (of classes 0), c
         self.alpha: list[float] = []
 
@@ -374,10 +369,10 @@ class LeaderLearner(OfPotential):
 
     def ascend(self, i: int) -> None:
         """Maximise the dual in the α of row i."""
-        (z, y, c), dual = self.rows[i], DUALS[self.loss]
+        z, y, c = self.rows[i]
         rest = self.theta - self.alpha[i] * z
-        slope = lambda alpha: dual.slope(alpha, c, y) - float(self.f.weights(rest + alpha * z) @ z)  # noqa: E731
-        low, high = ends = dual.low * c, dual.high * c
+        slope = lambda alpha: self.dual.slope(alpha, c, y) - float(self.f.weights(rest + alpha * z) @ z)  # noqa: E731
+        low, high = ends = self.dual.low * c, self.dual.high * c
         if high == inf:  # (the derivative at α is below -α/(2c) + its value at 0)
             reach = 2.0 * c * abs(slope(0.0)) + 1e-300
             low, high = -reach, reach
@@ -386,12 +381,13 @@ class LeaderLearner(OfPotential):
             if not low < middle < high:
                 break
             low, high = (middle, high) if slope(middle) > 0.0 else (low, middle)
-        alpha = next((end for end in ends if abs(end - low) <= 1e-14 * c and self.loss != "log_loss"), low)
+        alpha = next((end for end in ends if abs(end - low) <= 1e-14 * c), low)
         self.alpha[i], self.theta = alpha, rest + alpha * z
 
     def duality_gap(self) -> float:
         """Compute Σ [c l(w) - g(α)] + w.θ, which is P(w) - D(α), as f(w) + f*(θ) = w.θ."""
-        w, dual, loss = self.w, DUALS[self.loss], {**LOSSES, **REGRESSION_LOSSES}[self.loss].value
-        of = (lambda z, y: float(w @ z)) if self.loss in LOSSES else lambda z, y: y - float(w @ z)
-        gains = [c * loss(of(z, y)) - dual.gain(alpha, c, y) for (z, y, c), alpha in zip(self.rows, self.alpha, strict=True)]
-        return float(w @ self.theta) + sum(gains)
+        w, gap = self.w, float(self.w @ self.theta)
+        for (z, y, c), alpha in zip(self.rows, self.alpha, strict=True):
+            of = float(w @ z) if self.of_margins else y - float(w @ z)
+            gap += c * self.loss.value(of) - self.dual.gain(alpha, c, y)
+        return gap

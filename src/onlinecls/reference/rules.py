@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from math import inf, sqrt
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 
 class Stats(NamedTuple):
@@ -48,44 +48,26 @@ class Rule(NamedTuple):
     least: float = 0.0
 
 
-RULES: dict[str, Rule] = {}
-
-
-def _rule(name: str, geometry: str = "additive", precision: Callable[..., float] | None = None, least: float = 0.0) -> Any:
-    """Register a rule in RULES, by its name in the registry."""
-
-    def enter(step: Callable[..., Step]) -> Callable[..., Step]:
-        RULES[name] = Rule(step, geometry, precision, least)
-        return step
-
-    return enter
-
-
-@_rule("perceptron")
 def perceptron(s: Stats, eta0: float = 1.0) -> Step:
     """Step if m <= 0:  w += eta c z.  Tutorial III; NAROW 2."""
     return Step(eta0 * s.weight) if s.margin <= 0.0 else REST
 
 
-@_rule("aggressive_perceptron")
 def aggressive_perceptron(s: Stats, eta0: float = 1.0) -> Step:
     """Step if m < 1:  w += eta c z.  Tutorial III, DA1."""
     return Step(eta0 * s.weight) if s.loss > 0.0 else REST
 
 
-@_rule("pa1")
 def pa1(s: Stats, C: float = 1.0) -> Step:
     """Step by PA-I:  tau = min(C c, l / ||z||²).  Tutorial III; NAROW 4.1.  C = inf is PA (Crammer et al., NIPS 2003, 3)."""
     return Step(min(C * s.weight, s.loss / s.q)) if s.loss > 0.0 else REST
 
 
-@_rule("pa2")
 def pa2(s: Stats, C: float = 1.0) -> Step:
     """Step by PA-II:  tau = l / (||z||² + 1/(2Cc)).  Crammer et al. (NIPS 2003), 5, whose gamma is 1/(2C)."""
     return Step(s.loss / (s.q + 1.0 / (2.0 * C * s.weight))) if s.loss > 0.0 else REST
 
 
-@_rule("arow_regression", "gaussian")
 def least_squares(s: Stats, r: float = 1.0, r1: float | None = None, r2: float | None = None) -> Step:
     """Step on every row:  w += l / (v + r1/c) Σz,  Σ^-1 += c z z'/r2.  Recursive least squares; AROW (NIPS 2009), 7.
 
@@ -94,7 +76,6 @@ def least_squares(s: Stats, r: float = 1.0, r1: float | None = None, r2: float |
     return Step(s.loss / (s.v + (r if r1 is None else r1) / s.weight), s.weight / (r if r2 is None else r2))
 
 
-@_rule("arow", "gaussian")
 def arow(s: Stats, r: float = 1.0, r1: float | None = None, r2: float | None = None) -> Step:
     """Step if m < 1:  w += l / (v + r1/c) Σz,  Σ^-1 += c z z'/r2.  Crammer, Kulesza, Dredze (NIPS 2009), eqs 7-9."""
     return least_squares(s, r, r1, r2) if s.loss > 0.0 else REST
@@ -137,7 +118,6 @@ def moves_the_mean_alone(rule: Callable[..., Step]) -> Callable[..., Step]:
     return step
 
 
-@_rule("cw_stdev", "gaussian", least=1e-4)
 @moves_the_mean_alone
 def cw_stdev(s: Stats, eta: float) -> Step:
     """Step by CW, standard deviation form.  Crammer, Dredze, Pereira (NIPS 2008): exact convex confidence-weighted learning."""
@@ -145,7 +125,6 @@ def cw_stdev(s: Stats, eta: float) -> Step:
     return held_back(stdev_step(stdev_alpha(s.margin, s.v, phi), s.v, phi), s.weight) if s.v > 0.0 else REST
 
 
-@_rule("cw_variance", "gaussian")
 @moves_the_mean_alone
 def cw_variance(s: Stats, eta: float) -> Step:
     """Step by CW, variance form.  Dredze, Crammer, Pereira (ICML 2008): confidence-weighted linear classification."""
@@ -157,7 +136,6 @@ def cw_variance(s: Stats, eta: float) -> Step:
     return held_back(Step(alpha, 2 * alpha * phi), s.weight) if alpha > 0.0 else REST
 
 
-@_rule("scw1", "gaussian")
 @moves_the_mean_alone
 def scw1(s: Stats, eta: float, C: float = 1.0) -> Step:
     """Step by SCW-I:  CW's alpha, at most C c.  Wang, Zhao, Hoi (ICML 2012), proposition 1."""
@@ -174,7 +152,6 @@ def scw2_alpha(m: float, v: float, phi: float, C: float) -> float:
     return max(0.0, (-(2 * m * n + phi**2 * m * v) + gamma) / (2 * (n**2 + n * v * phi**2)))
 
 
-@_rule("scw2", "gaussian")
 @moves_the_mean_alone
 def scw2(s: Stats, eta: float, C: float = 1.0) -> Step:
     """Step by SCW-II, with a squared penalty.  Proposition 2."""
@@ -192,22 +169,28 @@ def narow_precision(s: Stats, b: float) -> float:
     return (b * s.v - 1.0) / s.v if b * s.v > 1.0 else 0.0
 
 
-@_rule("sop", "potential", row_precision)
 def sop(s: Stats, r: float = inf) -> Step:
     """Step if m' <= 0:  θ += c z.  Second-order Perceptron, NAROW 4.2."""
     return Step(s.weight) if s.margin <= 0.0 else REST
 
 
-@_rule("aggressive_sop", "potential", row_precision)
 def aggressive_sop(s: Stats, r: float = inf) -> Step:
     """Step if m' < 1:  θ += c z.  NAROW Fig. 1, 4.2, 4.3."""
     return Step(s.weight) if s.margin < 1.0 else REST
 
 
-@_rule("narow", "potential", narow_precision)
 def narow(s: Stats, b: float = inf) -> Step:
     """Step if m' < 1 and chi > 0:  θ += c z.  NAROW 5."""
     return Step(s.weight) if s.margin < 1.0 and s.v > 0.0 else REST
 
 
-RULES["pa1_regression"], RULES["pa2_regression"] = RULES["pa1"], RULES["pa2"]
+#: The rules, by the names of their algorithms in the registry.
+RULES = {
+    "perceptron": Rule(perceptron), "aggressive_perceptron": Rule(aggressive_perceptron),
+    "pa1": Rule(pa1), "pa2": Rule(pa2), "pa1_regression": Rule(pa1), "pa2_regression": Rule(pa2),
+    "arow": Rule(arow, "gaussian"), "arow_regression": Rule(least_squares, "gaussian"),
+    "cw_stdev": Rule(cw_stdev, "gaussian", least=1e-4), "cw_variance": Rule(cw_variance, "gaussian"),
+    "scw1": Rule(scw1, "gaussian"), "scw2": Rule(scw2, "gaussian"),
+    "sop": Rule(sop, "potential", row_precision), "aggressive_sop": Rule(aggressive_sop, "potential", row_precision),
+    "narow": Rule(narow, "potential", narow_precision),
+}
