@@ -109,7 +109,7 @@ def test_every_method_around_a_regressor_is_that_of_its_hypotheses(regressor):
         assert OnlineToBatch(**learner.get_params(deep=False)).fit(X, y).predict(X).shape == (90,)
         with pytest.raises(AttributeError, match="decision_function"):
             learner.decision_function(X)
-        with pytest.raises(ValueError, match="classes must be None for a regressor"):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'classes'"):
             learner.partial_fit(X, y, classes=[0, 1])
 
 

@@ -63,10 +63,6 @@ class CommitteeState(State, CommitteeModel):
     def n_bytes(cls, params: CommitteeParams, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
         return sum(STATES[own.model].n_bytes(own, n_features, n_classes, dtype) for own in params.members)
 
-    def can_learn_with(self, params: Any) -> bool:
-        alike = type(params) is CommitteeParams and params.probability == self.params.probability
-        return alike and all(its.can_learn_with(own) for its, own in self.each(params))
-
     @property
     def scale(self) -> float:
         """s of the members."""
@@ -184,7 +180,7 @@ class CommitteeClassifier(WithProbabilities):
     def _params_of(self, algorithm: Algorithm, values: dict) -> CommitteeParams:
         members = tuple(member._choose() for member in self._team())
         found: Any = CommitteeParams  # (a type checker misses the defaults of its base)
-        return found(0, 0, 0, 1.0, probability=int(values["probability"]), members=members)
+        return found(0, 0, 0, 1.0, members[0].scale, probability=int(values["probability"]), members=members)
 
     def _decide(self, X: Matrix) -> tuple[np.ndarray, Any]:
         with self._own_lock().waiting():  # (the members have learnt the same rows)

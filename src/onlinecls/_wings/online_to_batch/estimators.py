@@ -188,16 +188,14 @@ class OnlineToBatch(Estimator):
         Any split of a stream gives the same model. A row of weight 0 changes nothing, not even a row number. Returns self.
         """
         with self._own_lock(), np.errstate(under="ignore"):  # (errors come before a write, or leave a whole number of rows)
-            who, named = type(self).__name__, {} if classes is None else {"classes": classes}
+            named = {} if classes is None else {"classes": classes}
             rows, y, weights = self._read(X, y, sample_weight, validate.read_weights)
-            if named and self._estimator_type == "regressor":
-                raise ValueError(f"{who}: classes must be None for a regressor, got classes={classes!r}.")
             if "estimator_" not in self.__dict__:
                 self._begin(X, rows, y, weights, **named)
             elif self.method != self._method:
                 raise ValueError(
-                    f"{who}: partial_fit must go on with the method it began with, {self._method!r}, got method={self.method!r}. "
-                    "Call fit, or start with clone(estimator)."
+                    f"{type(self).__name__}: partial_fit must go on with the method it began with, {self._method!r}, got "
+                    f"method={self.method!r}. Call fit, or start with clone(estimator)."
                 )
             else:
                 check_features(self, X, rows.n_features)
