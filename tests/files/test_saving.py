@@ -89,7 +89,7 @@ def test_feature_names_and_sparsified_weights_come_back_from_a_file():
     again = through_a_file(learner)
     assert (again.coef_ != learner.coef_).nnz == 0 and type(again.coef_) is type(learner.coef_)
     assert fingerprint(again.densify()) == fingerprint(learner.densify())
-    with pytest.raises(ValueError, match="feature names should match"):
+    with pytest.raises(ValueError, match="columns of the first call"):
         again.predict(frame[frame.columns[::-1]])
 
 

@@ -154,8 +154,8 @@ def test_what_a_type_of_rows_cannot_hold_is_refused_with_its_place():
             if value == 1e300 and dtype is np.float64:
                 learner.partial_fit(kind(table), [0, 1] * 3)
                 continue
-            required = r"fit float32, got 1e\+300 at row 1, column 2" if value == 1e300 else ""
-            with pytest.raises(ValueError, match=f"^Perceptron: X must .*{required}|^Perceptron: Input X contains"):
+            required = r"finite in float32, got 1e\+300 at row 1, column 2" if value == 1e300 else ""
+            with pytest.raises(ValueError, match=f"^Perceptron: X must be .*{required}"):
                 learner.partial_fit(kind(table), [0, 1] * 3)
     for change in (lambda indptr: indptr[:-1], lambda indptr: np.append(indptr, indptr[-1])):
         X = sparse.csr_matrix(np.eye(6, 5))

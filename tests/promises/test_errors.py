@@ -50,14 +50,14 @@ def test_a_number_beyond_the_dtype_is_named_with_its_place(kind):
     bad = X.copy()
     bad[1, 1] = 1e300
     for learner in (LEARNER().partial_fit(X.astype(np.float32), Y), LEARNER(dtype=np.float32)):
-        message = "Perceptron: X must fit float32, got 1e+300 at row 1, column 1."
+        message = "Perceptron: X must be finite in float32, got 1e+300 at row 1, column 1."
         refused(message, lambda: learner.partial_fit(kind(bad), Y), learner)  # noqa: B023
 
 
 NUMBERS = "X must be numbers, got dtype "
 ROWS = [  # (those of 1D, complex and too few rows: scikit-learn's checks)
     (np.float64(3.0), "Expected 2D array, got scalar array"), (X[None], "Expected 2D array, got 3D array"),
-    (sparse.csr_matrix(X * 1j), "Complex data not supported"), (np.array([["a"] * 3] * 4, object), "X must be numbers, got 'a'"),
+    (sparse.csr_matrix(X * 1j), f"{NUMBERS}complex128. "), (np.array([["a"] * 3] * 4, object), "X must be numbers, got 'a'"),
     (np.array([[1, 2, 3]] * 2 + [[0, -(10**400), 0], [1, 2, 3]], object), "X must be numbers, got -1000"),
     (np.zeros((4, 3), "M8[s]"), f"{NUMBERS}datetime64[s]. "), (np.zeros((4, 3), "m8[s]"), f"{NUMBERS}timedelta64[s]. "),
     (np.zeros((4, 3), [("a", "<f8")]), f"{NUMBERS}[('a', '<f8')]. "), (Odd(), "X must be "),
@@ -82,7 +82,7 @@ BROKEN = [
     ({"indices": np.int32([0, 2, 1, 0, 3, 1, 2])}, f"{WRONG_CSR}indices must be < 3). Build it "),
     *(({"indptr": np.array(given, np.int32)}, WRONG_CSR) for given in ([1, 2, 3, 5, 7], [0, 3, 2, 5, 7], [0, 2, 3, 5, 99], [])),
     ({"data": np.ones((7, 1))}, WRONG_CSR), ({"data": ["1"] * 7}, f"{NUMBERS}<U1. "),
-    ({"data": np.ones(7, "M8[s]")}, f"{NUMBERS}datetime64[s]. Turn dates "), ({"data": np.array([1] * 7, object)}, NUMBERS),
+    ({"data": np.ones(7, "M8[s]")}, f"{NUMBERS}datetime64[s]. Encode "), ({"data": np.array([1] * 7, object)}, NUMBERS),
 ]
 
 
@@ -110,59 +110,55 @@ def test_more_than_loops_can_count_is_refused(tmp_path):
 
 def test_missing_values_of_pandas_are_called_missing():
     pandas = pytest.importorskip("pandas")
-    message = "Perceptron: X must be finite, got the missing value <NA> at row 1, column 1. Drop the row, or fill in the value."
+    message = "Perceptron: X must be numbers, got <NA> at row 1, column 1 ("
     mixed = pandas.DataFrame({"a": [True, False, True, True], "b": pandas.array([1, None, 2, 3], "Int64")})
     for frame in (mixed, mixed.astype({"b": "boolean"}), mixed.astype(object)):
         refused_everywhere(message, frame, methods=["fit"])
     for y in (pandas.Series(["a", None, "b", "a"], dtype="string"), np.array(mixed["b"], object)):
-        refused_everywhere("Perceptron: y must be labels, got <NA> at row 1: a label is missing. Drop that row.", X, y)
+        refused_everywhere("Perceptron: y must be all strings or all numbers, got <NA> at row 1. Drop rows ", X, y)
 
 
 def test_other_column_names_are_refused():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=["a", "b", "c"])
     learner = LEARNER().partial_fit(frame, Y)
-    message = "The feature names should match those that were passed during fit.\nFeature names "
+    message = "Perceptron: X must have the columns of the first call, in their order, got {} in the place of {}, column {}. Give "
     for call in (lambda bad: learner.partial_fit(bad, Y), learner.predict):
-        refused(f"{message}unseen at fit time:\n- d\nFeature names seen at fit time, yet now missing:\n- c\n",
-                lambda: call(frame.rename(columns={"c": "d"})), learner)  # noqa: B023
-        refused(f"{message}must be in the same order as they were in fit.\n", lambda: call(frame[["b", "a", "c"]]), learner)  # noqa: B023
+        refused(message.format("'d'", "'c'", 2), lambda: call(frame.rename(columns={"c": "d"})), learner)  # noqa: B023
+        refused(message.format("'b'", "'a'", 0), lambda: call(frame[["b", "a", "c"]]), learner)  # noqa: B023
     for model, rows, said in ((learner, X, "X does not have valid feature names, but Perceptron was fitted with"),
                               (LEARNER().partial_fit(X, Y), frame, "X has feature names, but Perceptron was fitted without")):
         with pytest.warns(UserWarning, match=f"^{said} feature names$"):
             model.predict(rows)
-    mixed = "Feature names are only supported if all input features have string names, but your input has ['int', 'str'] as "
-    refused_everywhere(mixed, frame.rename(columns={"c": 3}), kind=TypeError)
     table = pytest.importorskip("pyarrow").table({name: np.arange(4.0) for name in "abc"})
     assert LEARNER().partial_fit(table, Y).feature_names_in_.tolist() == ["a", "b", "c"]
-    refused(f"{message}must be in the same order", lambda: learner.predict(table.select(["c", "b", "a"])), learner)
+    refused(message.format("'c'", "'a'", 0), lambda: learner.predict(table.select(["c", "b", "a"])), learner)
 
 
 LABELS = [  # (None, two columns, NaN and too few: scikit-learn's checks and contracts.py)
-    (sparse.csr_matrix([[0, 1, 0, 1]]), "y must be a dense array of labels"), (Odd(), "y must be "),
-    ([0, 1, 0.25, 1], "Unknown label type: continuous. y must be classes, got 0.25. "),
+    (sparse.csr_matrix([[0, 1, 0, 1]]), "y should be a 1d array, got a csr_matrix of shape ()"), (Odd(), "y must be "),
+    ([0, 1, 0.25, 1], "Unknown label type: continuous. y must be labels, got 0.25. "),
     (Y.astype("M8[D]"), "y must be integers, booleans or strings, got dtype datetime64[D]."),
-    (["a", "b", "x" * 10**7, "b"], "y must have labels of at most 4096 characters, got one of 10000000: "),
     *((mixed, "y must be all strings or all numbers, got ") for mixed in (
         np.array([0, "b", 0, "b"], object), ["a", b"a", "b", "b"], np.array([[0], [1, 2], [0], [1]], object))),
-    (["a", None, "a", "b"], "y must be labels, got None at row 1: "), ([*"ab", float("nan"), "b"], "y must be labels, got nan "),
+    *(([*"ab", one, "b"], f"y must be all strings or all numbers, got {one} at row 2. ") for one in (None, float("nan"))),
 ]
 TARGETS = [
-    (sparse.csr_matrix(np.ones((4, 1))), "y must be a dense array of numbers"), (np.ones((4, 2)), "y should be a 1d array"),
-    *((bad, "y must be numbers, got something else (dtype ") for bad in (["a", "b", "c", "d"], np.ones(4) * 1j)),
+    (sparse.csr_matrix(np.ones((4, 1))), "y must be numbers"), (np.ones((4, 2)), "y should be a 1d array"),
+    *((bad, "y must be numbers, got dtype ") for bad in (["a", "b", "c", "d"], np.ones(4) * 1j)),
     *((bad, "y must be numbers") for bad in (Odd(), [10**400] * 4, [[1], [1, 2], 1, 1], np.ones(4, "M8[s]"))),
 ]
 SAMPLE_WEIGHTS = [
     ([1, -0.5, 1, 1], "sample_weight must be finite and >= 0, got -0.5 at row 1."),
-    (np.nan, "sample_weight must be finite and >= 0, got nan at row 0."), (np.ones((4, 1)), "sample_weight.shape == (4, 1), "),
-    ([1, 10**400, 1, 1], "sample_weight must be numbers that fit float64, got one beyond it "),
+    (np.nan, "sample_weight must be finite and >= 0, got NaN at row 0."), (np.ones((4, 1)), "sample_weight.shape == (4, 1), "),
+    ([1, 10**400, 1, 1], "sample_weight must be numbers, got something else ("),
     *((bad, "sample_weight must be ") for bad in (
         Odd(), ["a"] * 4, np.ones(4) * 1j, [None] * 3 + [object()], np.ones(4, "M8[s]"))),
 ]
 CLASS_WEIGHTS = [
-    ({1: -2.0}, "class_weight must be finite and >= 0, got -2 for class 1."),
-    ({0: 10**400}, "class_weight must be numbers that fit float64"), ({1: "heavy"}, "class_weight must be "),
-    ({0: [1.0], 1: [1.0]}, "class_weight must have one number for a label"), ("auto", "class_weight must be None, 'balanced' "),
+    ({1: -2.0}, "class_weight must have a finite number >= 0 for a label, got {1: -2.0}."),
+    ({0: 10**400}, "class_weight must be numbers, got something else ("), ({1: "heavy"}, "class_weight must be "),
+    ({0: [1.0], 1: [1.0]}, "class_weight must have a finite number >= 0 "), ("auto", "class_weight must be None, 'balanced' "),
 ]
 CLASSES = [
     Odd(), [0, [1, 2]], [0, 10**400], [object(), 0], [0, None], 5, {0, 1}, [0, 1, np.nan], [[0, 1]], [0, "b"], [0.5, 1], "ab"]
@@ -202,8 +198,8 @@ def test_labels_beside_the_classes_are_refused():
         (closed, "partial_fit", [0, 1, 7, 1], None, outside), (fresh, "partial_fit", [0, 1, 7, 1], [0, 1], outside),
         (fresh, "partial_fit", Y, [0, 0], few.format(1)), (fresh, "partial_fit", Y, [], few.format(0)),
         (closed, "partial_fit", Y, [2, 1, 0], "classes must be those of the first call, [0, 1], got [0, 1, 2]."),
-        (plain, "partial_fit", ["a"] * 4, None, "y must be labels like the model's classes, 0 of dtype int64, got dtype <U1."),
-        (texts, "partial_fit", Y, None, "y must be labels like the model's classes, 'a' of dtype <U1, got dtype int64."),
+        (plain, "partial_fit", ["a"] * 4, None, "y must be labels like the model's classes, 0 of dtype int64, got 'a' "),
+        (texts, "partial_fit", Y, None, "y must be labels like the model's classes, 'a' of dtype <U1, got 0 of dtype int64."),
         *((learner, "fit", ["a"] * 4, None, one.format("'a'")) for learner in (fresh, plain)),
     ):
         named = {} if classes is None else {"classes": classes}
@@ -216,7 +212,7 @@ def test_labels_beside_the_classes_are_refused():
     (np.array([1, 2, 3]), np.array([2**64 - 1, 2, 3], "u8"))], ids=["floats", "signed", "unsigned"])
 def test_labels_that_would_become_one_do_not_join(first, second):
     learner = onlinecls.AROWClassifier().partial_fit(np.eye(3), first)
-    message = f"AROWClassifier: y of dtype {second.dtype} and the model's classes of dtype {first.dtype} become float64, "
+    message = f"AROWClassifier: y must be labels like the model's classes, {min(first)} of dtype {first.dtype}, got {second[0]} "
     refused(message, lambda: learner.partial_fit(np.eye(3), second), learner)
     other = onlinecls.AROWClassifier().partial_fit(np.eye(3), [1, 2, 5])
     assert other.partial_fit(np.eye(3), np.array([7, 1, 2], "u8")).classes_.tolist() == [1, 2, 5, 7]

@@ -386,7 +386,7 @@ class OnlineLearner(saving.Describing, Estimator):
 
 def take_features(learner: Any, X: Matrix, n_features: int) -> None:
     """Set an estimator's number of features, and their names if X has any."""
-    names, learner.n_features_in_ = validate.feature_names(type(learner).__name__, X), n_features
+    names, learner.n_features_in_ = validate.feature_names(X), n_features
     learner.__dict__.pop("feature_names_in_", None)
     if names is not None:
         learner.feature_names_in_ = names
@@ -401,7 +401,7 @@ def check_features(learner: Any, X: Matrix, n_features: int, state: Any = None) 
     if isinstance(X, Rows):
         return  # (their maker has checked the columns' names, if any)
     seen = learner.__dict__.get("feature_names_in_")
-    names = None if isinstance(X, np.ndarray) else validate.feature_names(who, X)
+    names = None if isinstance(X, np.ndarray) else validate.feature_names(X)
     if seen is not None or names is not None:
         validate.same_names(who, seen, names)
     if seen is not None and names is not None and isinstance(state, model.Model):

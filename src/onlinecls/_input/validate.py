@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import math
 import numbers
+from contextlib import suppress
 
 import numpy as np
 
@@ -16,9 +17,8 @@ from . import escaped
 from .compat import issparse, warn_caller
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
-LONGEST_LABEL = 4096  # most characters of a label (no path of a file is longer)
-_HINTS = {"M": "Turn dates into numbers first.", "m": "Turn durations into numbers first.", "V": "Give the fields as columns."}
-_ENCODE = "Encode texts and categories as numbers first."
+LONGEST_LABEL = 4096  # most characters of a label in a file (no path of a file is longer)
+_ENCODE = "Encode texts, dates and categories as numbers, and fill in missing values."
 _NUMBER, _TEXTS = (numbers.Real, np.bool_), {str, bytes, np.str_, np.bytes_}
 
 
@@ -42,39 +42,34 @@ def brief(value) -> str:
     return text if len(text) <= 200 else f"{text[:197]}..."
 
 
+def _number(value) -> str:
+    return "NaN" if value != value else f"{value:g}"
+
+
 # --- X -------------------------------------------------------------------------------------------------------------------------
 
 
-def feature_names(who: str, X):
-    """Return the column names of a data frame if they are strings, else None."""
+def feature_names(X):
+    """Return the column names of a data frame if all are strings, else None."""
     arrow = type(X).__module__.partition(".")[0] == "pyarrow"  # (whose columns are the numbers themselves)
     columns = X.schema.names if arrow and hasattr(X, "schema") else getattr(X, "columns", None)
     if columns is None or not (hasattr(X, "__array__") or hasattr(X, "to_numpy")):
         return None
     names = np.asarray(columns, dtype=object)
-    strings = [isinstance(name, str) for name in names]
-    if any(strings) and not all(strings):
-        kinds = sorted({type(name).__name__ for name in names})
-        raise TypeError(
-            f"Feature names are only supported if all input features have string names, but your input has {kinds} as feature "
-            "name / column name types. Convert them all to strings: X.columns = X.columns.astype(str)."
-        )
-    return names if any(strings) else None
+    return names if len(names) and all(isinstance(name, str) for name in names) else None
 
 
 def same_names(who: str, seen, names) -> None:
-    """Compare column names with those of the first call; raise or warn in scikit-learn's words if they differ."""
+    """Compare column names with those of the first call, as many; raise if they differ, warn where one call has none."""
     if seen is None or names is None:
         has, fitted = ("has", "without") if seen is None else ("does not have valid", "with")
         warn_caller(f"X {has} feature names, but {who} was fitted {fitted} feature names")
-    elif len(seen) != len(names) or (seen != names).any():
-        message, unseen, missing = "", set(names) - set(seen), set(seen) - set(names)
-        for which, found in (("unseen at fit time", unseen), ("seen at fit time, yet now missing", missing)):
-            if found:
-                listed = [f"- {escaped(name)}" for name in sorted(found)]
-                message += "\n".join([f"Feature names {which}:", *listed[:5], *["- ..."][: len(listed) - 5], ""])
-        message = message or "Feature names must be in the same order as they were in fit.\n"
-        raise ValueError(f"The feature names should match those that were passed during fit.\n{message}")
+    elif (other := seen != names).any():
+        at = int(other.argmax())
+        raise ValueError(
+            f"{who}: X must have the columns of the first call, in their order, got {brief(names[at])} in the place of "
+            f"{brief(seen[at])}, column {at}. Give X[list(learner.feature_names_in_)]."
+        )
 
 
 def read_rows(who: str, X, dtype) -> Rows:
@@ -82,7 +77,7 @@ def read_rows(who: str, X, dtype) -> Rows:
     dtype = None if dtype is None else np.dtype(dtype)
     rows = converted(X, dtype)
     if rows is None:
-        X = X.array() if isinstance(X, Rows) else _csr_of(who, X) if issparse(X) else _table_of(who, X, dtype)
+        X = X.array() if isinstance(X, Rows) else as_csr(who, X) if issparse(X) else _table_of(who, X, dtype)
         rows = converted(X, dtype)
     if rows is None:
         raise _wrong(who, X, dtype)
@@ -96,7 +91,21 @@ def require_samples(who: str, rows: Rows) -> None:
         raise ValueError(f"{who}: Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required.")
 
 
-def _two_dimensional(who: str, ndim: int) -> None:
+def as_array(what: str, values, required: str, dtype=None) -> np.ndarray:
+    """Return the values as an array; turn whatever numpy or an object's __array__ raises into a ValueError."""
+    try:
+        return np.asarray(values, dtype)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{what} must be {required}, got something else ({error}). Give a numpy array.") from None
+
+
+def _require_numbers(who: str, dtype, ndim: int, kinds: str = "biuf") -> None:
+    """Raise unless X is a table of numbers."""
+    if dtype.kind not in kinds:
+        hint = "Complex data not supported: use its real part." if dtype.kind == "c" else _ENCODE
+        raise ValueError(f"{who}: X must be numbers, got dtype {dtype}. {hint}")
     if ndim != 2:
         raise ValueError(
             f"{who}: Expected 2D array, got {'scalar' if ndim == 0 else f'{ndim}D'} array instead. Reshape your data: "
@@ -104,50 +113,24 @@ def _two_dimensional(who: str, ndim: int) -> None:
         )
 
 
-def as_array(what: str, values, required: str) -> np.ndarray:
-    """Return the values as an array; turn whatever numpy or an object's __array__ raises into a ValueError."""
-    try:
-        return np.asarray(values)
-    except MemoryError:
-        raise
-    except Exception as error:
-        raise ValueError(f"{what} must be {required}, got something else ({error}). Give a numpy array.") from None
-
-
-def _no_numbers(who: str, dtype) -> ValueError:
-    if dtype.kind == "c":
-        return ValueError(f"{who}: Complex data not supported, got X of dtype {dtype}. Use its real part.")
-    return ValueError(f"{who}: X must be numbers, got dtype {dtype}. {_HINTS.get(dtype.kind, _ENCODE)}")
-
-
 def _table_of(who: str, X, dtype) -> np.ndarray:
     """Return X as a table of numbers."""
     table = as_array(f"{who}: X", X, "rows of equal length")
-    if table.dtype.kind not in "biufO":
-        raise _no_numbers(who, table.dtype)
-    _two_dimensional(who, table.ndim)
+    _require_numbers(who, table.dtype, table.ndim, "biufO")
     if table.dtype.kind != "O":
         return table
-    try:
-        with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
+        with suppress(Exception):  # (objects fail in many ways: one at a time then, to find the one that is no number)
             return table.astype(dtype or FLOATS[1])
-    except MemoryError:
-        raise
-    except Exception as error:  # objects fail in many ways
-        failed = error
-    came = f"dtype {table.dtype}"
-    for (row, column), value in np.ndenumerate(table):
-        try:
-            float(0.0 if value is None else value)  # (numpy turns None into NaN)
-        except Exception:
-            came = f"{brief(value)} at row {row}, column {column}"
-            if is_missing(value):
-                raise ValueError(
-                    f"{who}: X must be finite, got the missing value {came}. Drop the row, or fill in the value."
-                ) from None
-            break
-    kind = TypeError if isinstance(failed, TypeError) else ValueError
-    raise kind(f"{who}: X must be numbers, got {came} ({failed}). {_ENCODE}")
+        found = np.empty(table.shape, dtype or FLOATS[1])
+        for (row, column), value in np.ndenumerate(table):
+            try:
+                found[row, column] = value
+            except Exception as error:
+                kind = TypeError if isinstance(error, TypeError) and not is_missing(value) else ValueError
+                came = f"{brief(value)} at row {row}, column {column}"
+                raise kind(f"{who}: X must be numbers, got {came} ({error}). {_ENCODE}") from None
+    return found
 
 
 def is_missing(value) -> bool:
@@ -157,41 +140,31 @@ def is_missing(value) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def _csr_of(who: str, X):
-    """Return a sparse matrix as a CSR matrix of numbers that the loops can count."""
-    if X.format == "csr" and len(X.data) >= 2**31:
-        raise ValueError(f"{who}: X must have less than 2**31 stored numbers, got {len(X.data)}. Give the rows in parts.")
-    X = as_csr(who, X)
-    if X.data.dtype.kind not in "biuf":
-        raise _no_numbers(who, X.data.dtype)
-    if X.indices.max(initial=0) >= 2**31:
-        raise ValueError(f"{who}: X must have at most 2**31 columns, got {X.shape[1]}. Hash their names to fewer ones.")
-    return X
-
-
 def as_csr(who: str, X):
-    """Return a sparse matrix as CSR whose structure is right; values are not checked, and X is not changed.
+    """Return a sparse matrix as CSR of numbers whose structure is right; values are not checked, and X is not changed.
 
     It is made from checked parts: scipy's own conversions write wherever an invalid index points.
     """
     from scipy import sparse
 
-    _two_dimensional(who, X.ndim)
+    if X.format == "csr" and len(X.data) >= 2**31:
+        raise ValueError(f"{who}: X must have less than 2**31 stored numbers, got {len(X.data)}. Give the rows in parts.")
     try:
         if X.format in ("csr", "csc", "bsr"):
-            X = copy.copy(X)  # (the check may put other arrays in the place of its own)
-            if X.indices.dtype.kind not in "iu" or (X.indptr[1:] < X.indptr[:-1]).any():
-                raise ValueError(f"indices of dtype {X.indices.dtype}, the indptr {brief(X.indptr.tolist())}")
-            X.check_format(full_check=True)
+            Y = copy.copy(X)  # (the check may put other arrays in the place of its own)
+            if Y.indices.dtype.kind not in "iu" or (Y.indptr[1:] < Y.indptr[:-1]).any():
+                raise ValueError(f"indices of dtype {Y.indices.dtype}, the indptr {brief(Y.indptr.tolist())}")
+            Y.check_format(full_check=True)
         else:
+            Y = X
             if X.format == "lil" and ([*map(len, X.rows)] != [*map(len, X.data)] or len(X.rows) != X.shape[0]):
                 raise ValueError("its lists of columns and of values are of unlike lengths")
             if X.format == "dia":
                 inside = (X.offsets > -X.shape[0]) & (X.offsets < X.shape[1])
-                X = sparse.dia_array((X.data[inside], X.offsets[inside]), shape=X.shape)
-            parts = X.tocoo()
-            X = sparse.coo_array((parts.data, (parts.row, parts.col)), shape=X.shape)
-        return X.tocsr()
+                Y = sparse.dia_array((X.data[inside], X.offsets[inside]), shape=X.shape)
+            parts = Y.tocoo()
+            Y = sparse.coo_array((parts.data, (parts.row, parts.col)), shape=X.shape)
+        Y = Y.tocsr()
     except MemoryError:
         raise
     except Exception as error:  # texts, lists and objects instead of arrays fail in many ways
@@ -199,6 +172,10 @@ def as_csr(who: str, X):
             f"{who}: X must be a valid sparse matrix, got an invalid {X.format} matrix ({error}). "
             "Build it with scipy.sparse.csr_matrix((data, (rows, columns)), shape=...)."
         ) from None
+    _require_numbers(who, Y.data.dtype, Y.ndim)
+    if Y.indices.max(initial=0) >= 2**31:
+        raise ValueError(f"{who}: X must have at most 2**31 columns, got {X.shape[1]}. Hash their names to fewer ones.")
+    return Y
 
 
 def _wrong(who: str, X, dtype) -> ValueError:
@@ -212,11 +189,8 @@ def _wrong(who: str, X, dtype) -> ValueError:
         found = data.astype(own_float(data.dtype) if dtype is None else dtype)
     at = int(np.isfinite(found).argmin())
     place = "row {}, column {}".format(*((X.row[at], X.col[at]) if issparse(X) else divmod(at, X.shape[1])))
-    if np.isfinite(data[at]):
-        came = f"{data[at]:g} at {place}. Scale the data, or use dtype=numpy.float64."
-        return ValueError(f"{who}: X must fit {found.dtype}, got {came}")
-    came = f"{'NaN' if np.isnan(data[at]) else f'{data[at]:g}'} at {place}. Drop the row, or fill in the value."
-    return ValueError(f"{who}: X must be finite, got {came}")
+    came = f"{_number(data[at])} at {place}. Drop the row, fill in the value, or scale the data."
+    return ValueError(f"{who}: X must be finite in {found.dtype}, got {came}")
 
 
 # --- y -------------------------------------------------------------------------------------------------------------------------
@@ -227,30 +201,17 @@ def read_labels(who: str, y, n_rows: int | None, name: str = "y") -> np.ndarray:
 
     n_rows : how many there must be; None: any number. name : of the argument, for messages.
     """
-    try:
-        # (numpy would turn a list that mixes texts and others into texts, and give each room for the longest.)
-        has_texts = isinstance(y, (list, tuple)) and not _TEXTS.isdisjoint(map(type, y))
-        array = np.asarray(y, object if has_texts else None)
-    except MemoryError:
-        raise
-    except Exception as error:
-        raise ValueError(f"{who}: {name} must be labels, got something else ({error}). Give a list or a numpy array.") from None
-    if n_rows is None and array.ndim != 1:
-        raise ValueError(f"{who}: {name} must be a list or 1-D array of labels, got {brief(y)}.")
-    if n_rows is not None and array.shape != (n_rows,):
-        array = _one_a_row(who, y, array, n_rows, "labels")
+    # (numpy would turn a list that mixes texts and others into texts, and give each room for the longest.)
+    has_texts = isinstance(y, (list, tuple)) and not _TEXTS.isdisjoint(map(type, y))
+    array = as_array(f"{who}: {name}", y, "labels", object if has_texts else None)
+    array = array if array.shape == (n_rows,) else _one_a_row(who, name, y, array, n_rows)
     if array.dtype.kind == "O":
         array = _of_one_type(who, name, array)
     if array.dtype.kind == "f":
-        if not np.isfinite(array).all():
-            raise ValueError(
-                f"{who}: {name} must be labels, got NaN or infinity in {name} (Input {name} contains NaN). Drop those rows."
-            )
-        if (broken := array != np.floor(array)).any():
-            raise ValueError(
-                f"{who}: {'Unknown label type: continuous. ' * (name == 'y')}{name} must be classes, got {array[broken][0]:g}. "
-                "Use a regressor, or turn the values into classes."
-            )
+        if len(broken := array[~(np.isfinite(array) & (array == np.floor(array)))]):
+            unknown = "Unknown label type: continuous. " if name == "y" else ""
+            hint = "Drop rows without one; use a regressor, or turn the values into classes."
+            raise ValueError(f"{who}: {unknown}{name} must be labels, got {_number(broken[0])}. {hint}")
     elif array.dtype.kind not in "biuUS":
         raise ValueError(f"{who}: {name} must be integers, booleans or strings, got dtype {array.dtype}.")
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))  # (compiled code compares code points)
@@ -264,50 +225,38 @@ def read_classes(who: str, classes) -> np.ndarray:
 def _of_one_type(who: str, name: str, y: np.ndarray) -> np.ndarray:
     """Return labels that are objects, all texts, all bytes or all numbers (a mixture has no order), as an array of their type."""
     types = {*map(type, y)}
-    kinds = {next((kind for kind in (str, bytes, _NUMBER) if issubclass(each, kind)), None) for each in types}
-    if len(kinds) > 1 or None in kinds:
-        at = next((at for at, label in enumerate(y) if is_missing(label)), None)
-        if at is not None:
-            raise ValueError(f"{who}: {name} must be labels, got {brief(y[at])} at row {at}: a label is missing. Drop that row.")
-        came = f"{'a mixture of' if len(types) > 1 else 'labels of type'} {', '.join(sorted(each.__name__ for each in types))}"
-        raise ValueError(f"{who}: {name} must be all strings or all numbers, got {came}. Give them one type.")
-    if kinds & {str, bytes} and (longest := max(map(len, y))) > LONGEST_LABEL:
+    kind = next((kind for kind in (str, bytes, _NUMBER) if all(issubclass(each, kind) for each in types)), None)
+    if kind is None:
+        found = [f"{brief(label)} at row {at}" for at, label in enumerate(y) if is_missing(label)]
+        came = found[0] if found else f"types {', '.join(sorted(each.__name__ for each in types))}"
         raise ValueError(
-            f"{who}: {name} must have labels of at most {LONGEST_LABEL} characters, got one of {longest}: an array of texts has "
-            "room for the longest in each row. Number such texts, and give the numbers."
+            f"{who}: {name} must be all strings or all numbers, got {came}. Drop rows without a label; give the others one type."
         )
-    return y.astype(str) if kinds <= {str} else np.array(y.tolist())
+    return y.astype(str) if kind is str else np.array(y.tolist())
 
 
 def read_targets(who: str, y, n_rows: int) -> np.ndarray:
     """Return y as a 1-D array of n_rows finite float64 numbers, copied only if necessary."""
-    is_none = y is None or (type(y) is not np.ndarray and issparse(y))
-    array = np.empty(()) if is_none else read_numbers(f"{who}: y", y)
-    if array.shape != (n_rows,):
-        array = _one_a_row(who, y, array, n_rows, "numbers")
-    if not (good := np.isfinite(array)).all():
-        at = int(good.argmin())
-        came = "NaN" if np.isnan(array[at]) else f"{array[at]:g}"
-        raise ValueError(f"{who}: y must be finite, got {came} at row {at}. Drop the row.")
+    array = read_numbers(f"{who}: y", y)
+    array = array if array.shape == (n_rows,) else _one_a_row(who, "y", y, array, n_rows)
+    _require_finite(f"{who}: y", array, "finite", np.isfinite(array), "Drop the row.")
     return array
 
 
-def _one_a_row(who: str, y, array: np.ndarray, n_rows: int, kind: str) -> np.ndarray:
-    """Return a column of targets as a 1-D array; raise the error for any other that is not one a row. kind : of targets."""
+def _one_a_row(who: str, name: str, y, array: np.ndarray, n_rows: int | None) -> np.ndarray:
+    """Return a column of targets as a 1-D array; raise the error for any other that is not one a row."""
     if y is None:
         raise ValueError(f"{who}: requires y to be passed, but the target y is None.")
-    if issparse(y):
-        raise ValueError(f"{who}: y must be a dense array of {kind}, got a sparse matrix. Use y.toarray().")
     if array.ndim == 2 and array.shape[1] == 1:
         message = "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,)."
         warn_caller(message, "DataConversionWarning")
         array = array.ravel()
     if array.ndim != 1:
-        raise ValueError(f"{who}: y should be a 1d array, got an array of shape {array.shape} instead.")
-    if len(array) != n_rows:
+        raise ValueError(f"{who}: {name} should be a 1d array, got a {type(y).__name__} of shape {array.shape} instead.")
+    if n_rows is not None and len(array) != n_rows:
         raise ValueError(
-            f"{who}: X and y must have the same number of rows, got inconsistent numbers of samples: {n_rows} in X and "
-            f"{len(array)} in y."
+            f"{who}: X and {name} must have the same number of rows, got inconsistent numbers of samples: {n_rows} in X and "
+            f"{len(array)} in {name}."
         )
     return array
 
@@ -317,18 +266,14 @@ def comparable(who: str, y: np.ndarray, classes: np.ndarray, name: str = "y") ->
     kinds = {y.dtype.kind, classes.dtype.kind}
     if not len(y) or y.dtype == classes.dtype or kinds in ({"U"}, {"S"}):
         return y
-    if kinds & {"U", "S"}:
+    alike = not kinds & {"U", "S"}
+    if alike and np.result_type(y, classes).kind == "f":  # (which must tell integers apart)
+        alike = all(each.dtype.kind == "f" or np.abs(each.astype(np.float64)).max() < 2**53 for each in (y, classes))
+    if not alike:
         raise ValueError(
             f"{who}: {name} must be labels like the model's classes, {brief(classes.tolist()[0])} of dtype {classes.dtype}, "
-            f"got dtype {y.dtype}."
+            f"got {brief(y.tolist()[0])} of dtype {y.dtype}. Give all labels in one dtype, or as texts."
         )
-    for labels in (y, classes) if np.result_type(y, classes).kind == "f" else ():
-        large = labels[np.abs(labels.astype(np.float64)) >= 2**53] if labels.dtype.kind in "iu" else ()
-        if len(large):
-            raise ValueError(
-                f"{who}: {name} of dtype {y.dtype} and the model's classes of dtype {classes.dtype} become float64, which "
-                f"must tell labels apart, got {large[0]}. Give all labels in one dtype, or as texts."
-            )
     return y
 
 
@@ -377,17 +322,16 @@ def _places(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray 
 
 def read_numbers(what: str, values) -> np.ndarray:
     """Return the values as an array of float64."""
-    try:
-        array = np.asarray(values)
-        if array.dtype.kind not in "biufO":
-            raise ValueError(f"dtype {array.dtype}")
-        return np.require(array, np.float64, ["C", "A"])
-    except MemoryError:
-        raise
-    except OverflowError as error:
-        raise ValueError(f"{what} must be numbers that fit float64, got one beyond it ({error}). Scale them.") from None
-    except Exception as error:  # raised by numpy or by an object's methods
-        raise ValueError(f"{what} must be numbers, got something else ({error}).") from None
+    array = as_array(what, values, "numbers")
+    if array.dtype.kind not in "biufO":
+        raise ValueError(f"{what} must be numbers, got dtype {array.dtype}.")
+    return np.require(as_array(what, array, "numbers", np.float64), None, ["C", "A"])
+
+
+def _require_finite(what: str, numbers: np.ndarray, required: str, good: np.ndarray, hint: str) -> None:
+    if not good.all():
+        at = int(good.argmin())
+        raise ValueError(f"{what} must be {required}, got {_number(numbers[at])} at row {at}. {hint}")
 
 
 def read_weights(who: str, sample_weight, n_rows: int) -> np.ndarray:
@@ -399,11 +343,8 @@ def read_weights(who: str, sample_weight, n_rows: int) -> np.ndarray:
         weights = np.full(n_rows, weights)
     if weights.shape != (n_rows,):
         raise ValueError(f"{who}: sample_weight.shape == {weights.shape}, expected ({n_rows},): one weight a row of X.")
-    if not (good := np.isfinite(weights) & (weights >= 0.0)).all():
-        at = int(good.argmin())
-        raise ValueError(
-            f"{who}: sample_weight must be finite and >= 0, got {weights[at]:g} at row {at}. Leave a row out with weight 0."
-        )
+    good = np.isfinite(weights) & (weights >= 0.0)
+    _require_finite(f"{who}: sample_weight", weights, "finite and >= 0", good, "Leave a row out with weight 0.")
     return weights
 
 
@@ -414,30 +355,24 @@ def read_class_weight(who: str, class_weight, classes: np.ndarray, closed: bool 
     """
     if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
         return np.empty(0)
-    labels, weights, problem = classes.tolist(), np.empty(0), ""
+    labels = classes.tolist()
     if not isinstance(class_weight, dict):
         problem = f"must be None, 'balanced' or a dict of label: weight, got {brief(class_weight)}."
     elif closed and (strange := [label for label in class_weight if label not in labels]):
-        problem = f"must have classes for keys, got {brief(strange[0])}, not among {brief(classes.tolist())}."
+        problem = f"must have classes for keys, got {brief(strange[0])}, not among {brief(labels)}."
     else:
         weights = read_numbers(f"{who}: class_weight", [class_weight.get(label, 1.0) for label in labels])
-        if weights.shape != (len(labels),):
-            problem = f"must have one number for a label, got {brief(class_weight)}."
-        elif not (good := np.isfinite(weights) & (weights >= 0.0)).all():
-            problem = f"must be finite and >= 0, got {weights[good.argmin()]:g} for class {brief(labels[good.argmin()])}."
-    if problem:
-        raise ParameterError(f"{who}: class_weight {problem}", "class_weight")
-    return weights
+        if weights.shape == (len(labels),) and (np.isfinite(weights) & (weights >= 0.0)).all():
+            return weights
+        problem = f"must have a finite number >= 0 for a label, got {brief(class_weight)}."
+    raise ParameterError(f"{who}: class_weight {problem}", "class_weight")
 
 
 def read_dtype(who: str, dtype):
     """Return the parameter dtype as a numpy dtype, float32 or float64; None stands for the dtype of the first X."""
-    # (Texts are not compared with dtypes: numpy would parse them, and warn of some.)
-    known = ("float32", "float64") if isinstance(dtype, str) else FLOATS
-    if dtype is None:
-        return None
-    if isinstance(dtype, (str, type, np.dtype)) and dtype in known:
-        return np.dtype(dtype)
+    name = dtype if isinstance(dtype, str) else getattr(dtype, "name", getattr(dtype, "__name__", ""))
+    if dtype is None or name in ("float32", "float64", "float"):
+        return None if dtype is None else np.dtype(name)
     raise ValueError(f"{who}: dtype must be None, numpy.float32 or numpy.float64, got dtype={brief(dtype)}.")
 
 
