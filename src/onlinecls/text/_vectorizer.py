@@ -158,11 +158,12 @@ class HashingVectorizer(Estimator):
         """
         kept = self.__dict__.pop("_kept", None)  # the last call's hasher (which a call in another thread does not find)
         values = self._parameter_values()(self.__dict__)
-        if kept is None or not all(map(is_, kept[0], values)):
+        is_same = kept is not None and all(map(is_, kept[0], values))
+        if not is_same:
             kept = values, self._hasher(), self._way()
-        rows = self._rows_of(X, *kept[1:])
-        if type(self.ngram_range) is tuple and type(self.stop_words) in (type(None), str, frozenset):  # (none can change inside)
-            self._kept = kept
+        rows = self._rows_of(X, kept[1], kept[2])
+        if is_same or (type(self.ngram_range) is tuple and type(self.stop_words) in (type(None), str, frozenset)):
+            self._kept = kept  # (no parameter can change inside)
         return rows
 
     def _rows_of(self, X: Iterable[Any], hasher: RowHasher, way: tuple[bool, Any]) -> Any:
@@ -179,7 +180,7 @@ class HashingVectorizer(Estimator):
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
     def _refuse_one_text(self, X: Iterable[Any]) -> None:
-        if isinstance(X, str | bytes):
+        if type(X) is not list and isinstance(X, str | bytes):
             kind = "string" if isinstance(X, str) else "bytes"
             raise ValueError(f"Iterable over raw text documents expected, {kind} object received.")
 
