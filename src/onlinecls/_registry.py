@@ -299,7 +299,6 @@ _KERNEL_REGRESSOR = {**_KERNEL, "intercept_scaling": Range("(0, 1e70]", ("auto",
 _ONLINE_TO_BATCH = {
     "method": Range("", ("average", "validation"), "'validation' chooses by held-out rows."),
     "n_snapshots": Range("[2, inf)", hint="Each is a copy of the model.", kind=numbers.Integral),
-    "validation_fraction": Range("(0, 0.5]", hint="Every round(1 / validation_fraction)-th row is held out."),
 }
 
 # --- the rows ------------------------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ def hypotheses(estimator, X, y, held_out=lambda n: False, **named):
     return found
 
 
-def assert_chosen_by_validation(learner, X, y, every, largest, error):
+def assert_chosen_by_validation(learner, X, y, largest, error):
     """Of the snapshots, at the multiples of the least power of two that is enough, the one of the least bound on later rows."""
     rows, n, spacing = learner.snapshot_rows_, len(y), 1
     while n // spacing > learner.n_snapshots:
@@ -40,7 +40,7 @@ def assert_chosen_by_validation(learner, X, y, every, largest, error):
     assert rows.tolist() == list(range(spacing, n + 1, spacing))
     bounds, k = [], len(rows)
     for row, snapshot in zip(rows, learner.snapshots_, strict=True):
-        later = np.array([i for i in range(row, n) if (i + 1) % every == 0], int)
+        later = np.array([i for i in range(row, n) if (i + 1) % 10 == 0], int)
         missed = error(snapshot.predict(X[later]), y[later]).mean() if len(later) else 0.0
         bounds.append(missed + largest * np.sqrt(np.log(k * (k + 1) / 0.05) / (2 * len(later))) if len(later) else np.inf)
     assert learner.chosen_ is learner.snapshots_[int(np.argmin(bounds))]
@@ -71,17 +71,17 @@ def test_average_is_the_mean_of_the_hypotheses_that_predicted(estimator, n_class
 
 def test_validation_chooses_the_snapshot_of_the_best_bound():
     X, y = problem()
-    learner = OnlineToBatch(Perceptron(), "validation", n_snapshots=6, validation_fraction=0.2)
+    learner = OnlineToBatch(Perceptron(), "validation", n_snapshots=6)
     learner.partial_fit(X, y, classes=[0, 1, 2])
-    path = hypotheses(Perceptron(), X, y, lambda n: n % 5 == 0, classes=[0, 1, 2])
-    assert learner.snapshot_rows_.tolist() == [32, 64, 96, 128, 160] and learner.estimator_.t_ == 128
+    path = hypotheses(Perceptron(), X, y, lambda n: n % 10 == 0, classes=[0, 1, 2])
+    assert learner.snapshot_rows_.tolist() == [32, 64, 96, 128, 160] and learner.estimator_.t_ == 144
     for n, snapshot in zip(learner.snapshot_rows_, learner.snapshots_, strict=True):
         assert (snapshot.coef_ == path[n].coef_).all()
-    assert_chosen_by_validation(learner, X, y, 5, 1.0, np.not_equal)
+    assert_chosen_by_validation(learner, X, y, 1.0, np.not_equal)
     before_any = OnlineToBatch(Perceptron(), "validation").partial_fit(X[:1], y[:1], classes=[0, 1, 2])
     assert before_any.chosen_ is before_any.estimator_, "no row has judged a snapshot yet"
     kernels = OnlineToBatch(onlinecls.KernelOnlineClassifier("perceptron", gamma=0.1), "validation").partial_fit(X, y)
-    assert_chosen_by_validation(kernels, X, y, 10, 1.0, np.not_equal)
+    assert_chosen_by_validation(kernels, X, y, 1.0, np.not_equal)
 
 
 @pytest.mark.parametrize("regressor", [
@@ -103,7 +103,7 @@ def test_every_method_around_a_regressor_is_that_of_its_hypotheses(regressor):
     largest = max(np.abs(s.predict(X[9::10]) - y[9::10])[np.arange(9, 90, 10) >= n].max(initial=0.0)
                   for s, n in zip(judged.snapshots_, judged.snapshot_rows_, strict=True))
     assert judged._largest >= largest - 1e-12  # (snapshots that are no longer held count, too)
-    assert_chosen_by_validation(judged, X, y, 10, judged._largest, lambda a, b: np.abs(a - b))
+    assert_chosen_by_validation(judged, X, y, judged._largest, lambda a, b: np.abs(a - b))
     for learner in (averaged, judged):
         assert learner._estimator_type == "regressor" and learner.score(X, y) <= 1.0 and not hasattr(learner, "classes_")
         assert OnlineToBatch(**learner.get_params(deep=False)).fit(X, y).predict(X).shape == (90,)
@@ -120,14 +120,14 @@ def test_of_equal_snapshots_the_newest_is_chosen():
 
 @pytest.mark.parametrize("n", [0, 1, 6])
 def test_an_interrupt_leaves_a_whole_number_of_rows(monkeypatch, n):
-    """One row in five of those of weight > 0 is held out: n are learnt after the first four."""
+    """One row in ten of those of weight > 0 is held out: n are learnt after the first five."""
     (X, y), whole = problem(20), Perceptron.partial_fit
     weights = np.resize([1.0, 0.0, 2.0], 20)
-    begun, other = (OnlineToBatch(Perceptron(), "validation", n_snapshots=2, validation_fraction=0.2) for _ in range(2))
+    begun, other = (OnlineToBatch(Perceptron(), "validation", n_snapshots=2) for _ in range(2))
 
     def interrupted(self, X, y, classes=None, sample_weight=None):
         for i in range(len(y)):
-            if sample_weight[i] and self.t_ == 4 + n:
+            if sample_weight[i] and self.t_ == 5 + n:
                 raise KeyboardInterrupt
             whole(self, X.part(i, i + 1), y[i : i + 1], sample_weight=sample_weight[i : i + 1])
 
@@ -137,7 +137,7 @@ def test_an_interrupt_leaves_a_whole_number_of_rows(monkeypatch, n):
     with pytest.raises(KeyboardInterrupt):
         begun.partial_fit(X[7:], y[7:], sample_weight=weights[7:])
     monkeypatch.undo()
-    assert begun.estimator_.t_ == 4 + n
+    assert begun.estimator_.t_ == 5 + n
     stop = next(i for i in range(7, 21) if np.sum(weights[:i] > 0.0) == begun.n_rows_)
     other.partial_fit(X[7:stop], y[7:stop], sample_weight=weights[7:stop])
     assert fingerprint(begun) == fingerprint(other)

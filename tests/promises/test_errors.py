@@ -267,7 +267,7 @@ REFUSED = [
         "aggressive": 2, "intercept_scaling": 0.0, "multi_class": "ovo", "kernel": "cosine", "kernel_params": [1]}.items()),
     (KERNEL("pa", loss="log"), "loss must be "),
     *((BATCH(AROW, **{name: value}), f"{name} must be ") for name, value in {
-        "method": "median", "n_snapshots": 1, "validation_fraction": 0.6, "max_iter": 0}.items()),
+        "method": "median", "n_snapshots": 1, "max_iter": 0}.items()),
     (KERNEL(kernel_params={"a": 1}), "kernel_params must be None for kernel='rbf', got kernel_params={'a': 1}: "),
     (BATCH(onlinecls.PassiveAggressiveOneClass()), "estimator must be a classifier or regressor of onlinecls, got estimator=Pa"),
     (BATCH(onlinecls.AROWClassifier), "estimator must be a classifier or regressor of onlinecls, got estimator=<"),

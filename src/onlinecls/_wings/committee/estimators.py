@@ -70,8 +70,8 @@ class CommitteeState(State, CommitteeModel):
 
     @property
     def constant(self) -> float:
-        """The weight of the constant feature is that of a feature that is 1 beside x."""
-        return 1.0
+        """The value of the members' constant feature."""
+        return self.members[0].constant
 
     def tell_scale(self, rows: Rows, numbers: np.ndarray) -> None:
         for each in self.members:
@@ -83,13 +83,10 @@ class CommitteeState(State, CommitteeModel):
         self.tally[:, 0] = self.count("mistakes")
 
     def weights_of(self, params: CommitteeParams, features: slice) -> np.ndarray:
-        """Return the combined weights Σ a_k w_k. The constant feature is 1."""
+        """Return the combined weights Σ a_k w_k."""
         total: Any = 0.0
         for share, (member, own) in zip(self.shares, self.each(params), strict=True):
-            found = member.weights_of(own, features).astype(np.float64)
-            if features.stop is None:
-                found[:, -1] *= member.constant
-            total = total + np.clip(share * found, -_FAR, _FAR)
+            total = total + np.clip(share * member.weights_of(own, features).astype(np.float64), -_FAR, _FAR)
         return read_only(np.clip(total, -self.largest, self.largest).astype(self.dtype))
 
     # --- copies, classes and files -------------------------------------------------------------------------------------------

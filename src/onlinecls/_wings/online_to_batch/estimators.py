@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy, deepcopy
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from math import log, sqrt
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
@@ -14,6 +14,7 @@ from ..._estimators.classifier import classes_of_fit
 from ..._estimators.estimator import Estimator
 from ..._estimators.fitting import read_weights_of_fit
 from ..._estimators.learner import OnlineLearner, check_features, take_features
+from ..._estimators.parameters import estimator
 from ..._files import numbered, of_number, require, require_layout
 from ..._input import validate
 from ..._input.compat import not_fitted, random_state
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ..._input.types import Matrix, RandomState
     from ..._rows import Rows
 
+EVERY = 10  # of so many rows one is held out to validate snapshots
 NEVER = 1 << 62  # a row number that is not reached
 
 
@@ -38,16 +40,19 @@ class _Snapshot(NamedTuple):
     trials: int = 0
 
 
-@dataclass(eq=False, repr=False)
+@estimator
 class OnlineToBatch(Estimator):
     """Turn an online learner into one fixed predictor: the average of its hypotheses, or the one that validation chooses.
 
     Row n (of weight > 0) is predicted by the hypothesis w_n, which has learnt the rows before it. "average" is the mean of
-    w_1 (nothing learnt yet) to w_T; "validation" one of k snapshots, taken at the multiples of a row number: that of the least
-    mean (absolute) error on the n held-out rows behind it + B √(ln(k(k + 1)/0.05) / 2n), a bound that holds for all of them
-    together with probability 0.95. B is 1; of a regressor, the largest error seen. Part V of S. Shalev-Shwartz, Y. Singer: Online
-    Learning, ICML 2008 tutorial; the bound: N. Cesa-Bianchi, A. Conconi, C. Gentile: On the Generalization Ability of On-Line
-    Learning Algorithms, IEEE Transactions on Information Theory 50, 2004.
+    w_1 (nothing learnt yet) to w_T; "validation" one of k snapshots, taken at the multiples of a row number: that of the
+    least mean (absolute) error on the n held-out rows, every tenth, behind it + B √(ln(k(k + 1)/0.05) / 2n), a bound that
+    holds for all of them together with probability 0.95. B is 1; of a regressor, the largest error seen. Part V of S.
+    Shalev-Shwartz, Y. Singer: Online Learning, ICML 2008 tutorial; the bound: N. Cesa-Bianchi, A. Conconi, C. Gentile: On the
+    Generalization Ability of On-Line Learning Algorithms, IEEE Transactions on Information Theory 50, 2004. The guarantees
+    are for one pass.
+
+    `estimator_` is the learner, with the last hypothesis; `n_rows_` the number of rows of weight > 0, those held out among them.
 
     Parameters
     ----------
@@ -56,28 +61,7 @@ class OnlineToBatch(Estimator):
     method : {"average", "validation"}, default="average"
     n_snapshots : int, default=10
         validation: most snapshots held, >= 2; each is a copy of the model. They lie a power of two of rows apart.
-    validation_fraction : float, default=0.1
-        validation: every round(1 / validation_fraction)-th row is held out to validate the snapshots; (0, 0.5].
-    max_iter : int, default=1
-        Passes of `fit`, >= 1; the guarantees are for one.
-    shuffle : bool, default=True
-        Whether `fit` shuffles the rows before each pass.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the shuffling.
-
-    Attributes
-    ----------
-    estimator_, chosen_ : classifier or regressor
-        The learner, with the last hypothesis; the hypothesis that predicts.
-    snapshots_, snapshot_rows_ : list of classifiers or regressors, ndarray
-        The snapshots, oldest first, and the numbers of rows after which they were taken.
-    n_rows_, n_iter_ : int
-        Rows of weight > 0, including those held out; passes of `fit`.
-
-    Raises
-    ------
-    ValueError
-        A parameter out of range, an estimator unsuitable for the method, or input that the estimator would refuse.
+    {shared}
 
     Examples
     --------
@@ -94,7 +78,6 @@ class OnlineToBatch(Estimator):
     method: Literal["average", "validation"] = "average"
     _: KW_ONLY
     n_snapshots: int = 10
-    validation_fraction: float = 0.1
     max_iter: int = 1
     shuffle: bool = True
     random_state: RandomState = None
@@ -145,7 +128,7 @@ class OnlineToBatch(Estimator):
 
     def _held_out(self, weights: np.ndarray) -> np.ndarray:
         """Return True for each row of a batch that is not to be learnt."""
-        every = NEVER if self._method == "average" else round(min(1.0 / self.validation_fraction, NEVER))
+        every = NEVER if self._method == "average" else EVERY
         return ((self.n_rows_ + np.cumsum(weights > 0.0)) % every == 0) & (weights > 0.0)
 
     def _spacing(self) -> int:
