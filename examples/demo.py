@@ -56,7 +56,7 @@ def draw(results, found, path):
     from onlinecls.plotting import BoundDisplay, ProgressiveDisplay
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(15, 5), layout="constrained")
-    ProgressiveDisplay.from_results({ALGORITHMS[name].title: results[name] for name in DRAWN}, ax=left)
+    ProgressiveDisplay.from_results({name: results[name] for name in DRAWN}, ax=left)
     left.set(xlabel="messages seen", title="SMS spam, one pass: each message is predicted, then learnt")
     BoundDisplay.from_certificates(found, ax=right)
     right.set(xlabel="messages seen", ylabel="mistakes so far (NAROW: updates)", yscale="log", title="What the theorems allow")
@@ -76,7 +76,7 @@ def main():
             learner = getattr(onlinecls, algorithm.estimator)(**algorithm.selects)
             speed = rate(learner, X[:n], y[:n])
             results[name] = progressive_validation(learner, (X[:n], y[:n]), classes=CLASSES, every=40)
-            print(f"{algorithm.title:<42}{learner.n_mistakes_:>9}{learner.n_mistakes_ / n:>8.2%}"
+            print(f"{name:<42}{learner.n_mistakes_:>9}{learner.n_mistakes_ / n:>8.2%}"
                   f"{learner.score(X[n:], y[n:]):>10.2%}{learner.n_updates_:>9}{speed:>12,.0f}")
     print("\nmistakes, error: while learning; held-out: accuracy after it; updates: messages that changed the model.\n"
           f"Not shown, as they must be tuned: {', '.join(TUNED.values())}.")

@@ -172,9 +172,8 @@ def algorithms():
         defaults = inspect.signature(getattr(onlinecls, row.estimator)).parameters
         chosen = (f'{key}="{value}"' if isinstance(value, str) else f"{key}={value}"
                   for key, value in row.selects.items() if value != defaults[key].default)
-        command = f"`{name}`" if {"binary", "regression"} & set(row.tasks) else ""
-        rows.append((row.title, command, f"`{row.estimator}({', '.join(chosen)})`", row.paper))
-    return table(("algorithm", "on the command line", "in Python", "source"), rows, left=4)
+        rows.append((f"`{name}`", f"`{row.estimator}({', '.join(chosen)})`", row.paper))
+    return table(("algorithm", "in Python", "source"), rows, left=3)
 
 
 #: (page, markers, function that makes the text) of all that needs no measuring.

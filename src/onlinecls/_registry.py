@@ -11,7 +11,6 @@ import numbers
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from sys import float_info
-from types import MappingProxyType
 from typing import Any, NamedTuple, Self
 
 # --- what a row may say --------------------------------------------------------------------------------------------------------
@@ -56,7 +55,7 @@ def parameter_error(who: str, name: str, allowed: Range, value: object) -> Value
     return ValueError(f"{who}: {name} must be {allowed.words}, got {name}={value!r}.{hint}")
 
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_NOTHING: Mapping[str, Any] = {}
 
 
 class Algorithm(NamedTuple):
@@ -66,8 +65,7 @@ class Algorithm(NamedTuple):
     rule: str  # this and geometry: names of the compiled code (_rules.pxd; of dual ascent and its baselines, dual_ascent.pyx)
     geometry: str
     estimator: str  # its class
-    params: Mapping[str, Range]  # its own hyper-parameters
-    title: str
+    params: tuple[str, ...]  # its own hyper-parameters, of OWN
     paper: str
     selects: Mapping[str, object] = _NOTHING  # constructor arguments that choose it in its class
     defaults: Mapping[str, float] = _NOTHING  # the numbers that None stands for, where the algorithms of a class differ in them
@@ -79,6 +77,7 @@ class Algorithm(NamedTuple):
     theorems: tuple[str, ...] = ()  # the functions of `bounds` that apply to it; `certify` uses the first
     level: bool = False  # a regressor that learns deviations from the mean of the targets where its intercept is "auto"
     costs: str = "weight"  # how the weight of a class enters, a name of Costs in _rules.pxd
+    ranges: Mapping[str, Range] = _NOTHING  # of parameters that have others here than in OWN or COMMON
 
     @property
     def geometries(self) -> tuple[str, ...]:
@@ -232,7 +231,6 @@ FIELDS: Mapping[str, tuple[str, str | Callable[[Mapping[str, Any]], float]]] = {
 BOOLEAN = Range(values=(False, True))
 AUTO = Range(values=("auto",))
 POSITIVE = Range("(0, inf)")
-NOT_NEGATIVE = Range("[0, inf)")
 #: Parameters of every estimator that has them.
 COMMON = {
     **dict.fromkeys(("early_stopping", "fit_intercept", "probability", "shuffle", "warm_start"), BOOLEAN),
@@ -250,87 +248,71 @@ COMMON = {
     "penalty": Range("", (None,), "For L1 see AdaGradClassifier(update='dual_averaging', l1=...)."),
     "loss_tol": Range("(0, inf)", (None,), "fit then cycles until no squared loss is larger."),
 }
-_EVIDENCE = Range("(0, inf)", hint="r is the noise variance of one row, where the variance of its score is about 1 at first.")
-_STEP = Range("(0, inf)", hint="It is the size of a step.")
-_AGGRESSIVENESS = Range("(0, inf]", hint="C caps the step; float('inf') gives the plain PA.")
-_EPSILON = Range("[0, inf)", hint="Residuals up to epsilon, in units of y, have no loss.")
-_BALL = {"epsilon": Range("[0, inf)", hint="It is the radius of the ball around rows x / scale.")}
-_ROW_MARGIN = Range("(0, inf)", hint="Rows of at least this margin y w.x have no loss.")
-_NORM_BOUND = Range("(0, inf)", hint="The weights' absolute values add up to at most norm_bound.")
-_PA, _PA_REGRESSION = {"C": _AGGRESSIVENESS, "margin": _ROW_MARGIN}, {"C": _AGGRESSIVENESS, "epsilon": _EPSILON}
-_NOISE = "r is the noise variance of one row, whose length is about 1."
-_FORGETTING = Range("[0, 0.1]", hint="Each row lets the variances grow by 1/(1 - forgetting).")
-_AROW = {"r": Range("(0, inf)", hint=_NOISE), **dict.fromkeys(("r1", "r2"), Range("(0, inf)", (None,), _NOISE)),
-         "forgetting": _FORGETTING}
-_VARIANCE = {"initial_variance": Range("(0, inf)", hint="It is the variance of each weight before the first row.")}
-_CW = {"eta": Range("(0.5, 1)", hint="eta is the required probability of a correct prediction; 0.5 would require nothing."),
-       **_VARIANCE, "forgetting": _FORGETTING}
-_SCW = {"C": Range("(0, inf]", hint="C caps the step; float('inf') gives the plain CW."), **_CW}
-_SOP = {"r": _EVIDENCE, **_VARIANCE}
-_ADAGRAD = {"eta0": _STEP, "delta": Range("(0, inf)", hint="It keeps the first steps finite.")}
-_FTRL = {"alpha": Range("(0, inf)", (None,), "It is the size of a step."),
-         "beta": Range("(0, inf)", hint="It limits a feature's first steps."), "l1": NOT_NEGATIVE, "l2": NOT_NEGATIVE}
-_P_NORM = {
-    "p": Range("[2, 500]", (None,), "2 is the plain Perceptron, None max(2, 2 ln n_features). p < 2 has no bound."),
-    "radius": Range("(0, inf)", hint="It bounds the rows' p-norm; with 2**0.5 and norms up to 1 the steps of p = 2 are PA-I's."),
-}
-_SIMPLEX = {"signed": BOOLEAN, "norm_bound": _NORM_BOUND}
-_FAR_MARGIN = Range("(0, inf)", hint="Scores lie in [-norm_bound max|x|, norm_bound max|x|]: no margin can be larger.")
-_DUAL = {"sigma": Range("(0, inf)", (None, "auto"), "1/sigma is the largest step; 'auto' needs neither horizon nor scale."),
-         **_SIMPLEX}
-_UPDATE = {"update": Range("", ("DA1", "DA2", "DA3"))}
-_DESCENT = {"alpha": Range("(0, inf)", hint="The steps are 1/(alpha t)."), "eta0": _STEP}
-_HEDGE = {"eta0": Range("(0, inf)", ("auto",), "It is the rate of learning; 'auto' needs no horizon."), "signed": BOOLEAN}
-_CONSTANT = "It is the value of the constant feature; 1 suits unit-length rows."
-# All parameters of kernel learners are checked, whichever algorithm is chosen.
-_KERNEL = {
-    "kernel": Range("", ("linear", "rbf", "poly", "sigmoid", "precomputed"), kind=Callable),
-    "kernel_params": Range("", (None,), kind=dict),
-    "gamma": Range("(0, inf)", ("scale", "auto"), "gamma multiplies squared distances (rbf) or inner products."),
-    "degree": Range("[1, 2147483647]", kind=numbers.Integral),
-    "coef0": Range("(-inf, inf)"),
+#: Parameters of some algorithms.
+OWN = {
+    "C": Range("(0, inf]", hint="C caps the step; float('inf') gives the plain algorithm."),
+    "alpha": Range("(0, inf)", hint="The steps are 1/(alpha t)."),
+    "b": POSITIVE,
+    "beta": Range("(0, inf)", hint="It limits a feature's first steps."),
     "budget": Range("[1, 2147483647]", (None,), "It bounds the number of support vectors, and with it time and memory.",
                     numbers.Integral),
-    "C": _AGGRESSIVENESS,
-    "r": _EVIDENCE,
-}
-_KERNEL_CLASSIFIER = {**_KERNEL, "intercept_scaling": Range("(0, 1e70]", (), _CONSTANT), "eta0": POSITIVE}
-_KERNEL_REGRESSOR = {**_KERNEL, "intercept_scaling": Range("(0, 1e70]", ("auto",), _CONSTANT), "epsilon": _EPSILON}
-_ONLINE_TO_BATCH = {
+    "coef0": Range("(-inf, inf)"),
+    "degree": Range("[1, 2147483647]", kind=numbers.Integral),
+    "delta": Range("(0, inf)", hint="It keeps the first steps finite."),
+    "epsilon": Range("[0, inf)", hint="Residuals up to epsilon, or rows so far from a centre, have no loss."),
+    "eta": Range("(0.5, 1)", hint="eta is the required probability of a correct prediction; 0.5 would require nothing."),
+    "eta0": Range("(0, inf)", hint="It is the size of a step."),
+    "forgetting": Range("[0, 0.1]", hint="Each row lets the variances grow by 1/(1 - forgetting)."),
+    "gamma": Range("(0, inf)", ("scale", "auto"), "gamma multiplies squared distances (rbf) or inner products."),
+    "initial_variance": Range("(0, inf)", hint="It is the variance of each weight before the first row."),
+    "kernel": Range("", ("linear", "rbf", "poly", "sigmoid", "precomputed"), kind=Callable),
+    "kernel_params": Range("", (None,), kind=dict),
+    "l1": Range("[0, inf)"),
+    "l2": Range("[0, inf)"),
+    "margin": Range("(0, inf)", hint="Rows of at least this margin y w.x have no loss."),
     "method": Range("", ("average", "validation"), "'validation' chooses by held-out rows."),
     "n_snapshots": Range("[2, inf)", hint="Each is a copy of the model.", kind=numbers.Integral),
+    "norm_bound": Range("(0, inf)", hint="The weights' absolute values add up to at most norm_bound."),
+    "p": Range("[2, 500]", (None,), "2 is the plain Perceptron, None max(2, 2 ln n_features). p < 2 has no bound."),
+    "r": Range("(0, inf)", hint="r is the noise variance of one row, whose length is about 1."),
+    **dict.fromkeys(("r1", "r2"), Range("(0, inf)", (None,), "It is r in one of the two updates.")),
+    "radius": Range("(0, inf)", hint="It bounds the rows' p-norm; with 2**0.5 and norms up to 1 the steps of p = 2 are PA-I's."),
+    "sigma": Range("(0, inf)", (None, "auto"), "1/sigma is the largest step; 'auto' needs neither horizon nor scale."),
+    "signed": BOOLEAN,
+    "update": Range("", ("DA1", "DA2", "DA3")),
 }
 
 # --- the rows ------------------------------------------------------------------------------------------------------------------
 
+_CW, _DUAL = ("eta", "initial_variance", "forgetting"), ("sigma", "signed", "norm_bound")
+_KERNEL = ("kernel", "kernel_params", "gamma", "degree", "coef0", "budget", "C", "r")
+_ALPHA = {"alpha": Range("(0, inf)", (None,), "It is the size of a step.")}
 _NUMBERS: dict[str, Any] = {"margin": 0.0, "tasks": ("regression",), "level": True}
 _BALLS: dict[str, Any] = {"margin": 0.0, "tasks": ("one_class",), "theorems": ("one_class",)}
 _FIXED = ("fixed_rate", "lemma_1", "potential_based")
 _SECOND = ("potential_based", "second_order_perceptron", "fixed_rate", "lemma_1")
 _OF_PA = ("passive_aggressive", "margin_corollary", "distance")
 
-
 #: Dual ascent with the squared norm. (Where the update does not choose the row, its rule is that of the default.)
 _ASCENTS = (
-    *(Algorithm(f"da{k}", f"DA{k}", "additive", "DualAscentClassifier", {**_DUAL, "margin": _ROW_MARGIN}, f"Dual ascent, DA{k}",
-                "ICML 2008 tutorial, II to IV", {"update": f"DA{k}", "loss": "hinge", "regularizer": "euclidean"}, {"sigma": 1.0},
+    *(Algorithm(f"da{k}", f"DA{k}", "additive", "DualAscentClassifier", (*_DUAL, "margin"), "ICML 2008 tutorial, II to IV",
+                {"update": f"DA{k}", "loss": "hinge", "regularizer": "euclidean"}, {"sigma": 1.0},
                 theorems=("dual_ascent", "fixed_rate")[: 2 if k == 1 else 1], costs="margin") for k in (1, 2, 3)),
-    Algorithm("logistic", "DA3", "additive", "DualAscentClassifier", {**_DUAL, "margin": _ROW_MARGIN, **_UPDATE},
-              "Online logistic regression (dual ascent)", "ICML 2008 tutorial, II and III (log loss)",
-              {"loss": "log_loss", "regularizer": "euclidean"}, {"sigma": 0.2}, theorems=("dual_ascent", "fixed_rate")),
-    Algorithm("da_regression", "DA3", "additive", "DualAscentRegressor", {**_DUAL, **_UPDATE},
-              "Dual ascent regression, absolute loss", "ICML 2008 tutorial, II and III",
+    Algorithm("logistic", "DA3", "additive", "DualAscentClassifier", (*_DUAL, "margin", "update"),
+              "ICML 2008 tutorial, II and III (log loss)", {"loss": "log_loss", "regularizer": "euclidean"}, {"sigma": 0.2},
+              theorems=("dual_ascent", "fixed_rate")),
+    Algorithm("da_regression", "DA3", "additive", "DualAscentRegressor", (*_DUAL, "update"), "ICML 2008 tutorial, II and III",
               {"loss": "absolute", "regularizer": "euclidean"}, {"sigma": 3.0}, theorems=("dual_ascent",), **_NUMBERS),
-    Algorithm("da_squared", "DA3", "additive", "DualAscentRegressor", {**_DUAL, **_UPDATE},
-              "Dual ascent regression, squared loss", "ICML 2008 tutorial, I (Examples I and II)",
-              {"loss": "squared", "regularizer": "euclidean"}, {"sigma": 3.0}, theorems=("dual_ascent",), **_NUMBERS),
+    Algorithm("da_squared", "DA3", "additive", "DualAscentRegressor", (*_DUAL, "update"),
+              "ICML 2008 tutorial, I (Examples I and II)", {"loss": "squared", "regularizer": "euclidean"}, {"sigma": 3.0},
+              theorems=("dual_ascent",), **_NUMBERS),
 )
 
 
 def _entropic(row: Algorithm) -> Algorithm:
     """Make the row of dual ascent with the relative entropy for the squared norm."""
     return row._replace(
-        name=f"entropic_{row.name}", geometry="entropic", title=f"{row.title}, entropic", costs="weight",
+        name=f"entropic_{row.name}", geometry="entropic", costs="weight",
         selects={**row.selects, "regularizer": "entropic"}, defaults={"sigma": 1.0},
     )
 
@@ -339,84 +321,78 @@ def _kernel(name: str, algorithm: str) -> Algorithm:
     """Make the row of an algorithm of the table in the feature space of a kernel."""
     row = ALGORITHMS[name]
     return row._replace(
-        name=f"kernel_{name}", geometry="kernel" if row.geometry == "additive" else "gaussian_kernel", title=f"Kernel {name}",
+        name=f"kernel_{name}", geometry="kernel" if row.geometry == "additive" else "gaussian_kernel",
         estimator="KernelOnlineRegressor" if row.level else "KernelOnlineClassifier", paper="AROW, Lemma 1",
-        params=_KERNEL_REGRESSOR if row.level else _KERNEL_CLASSIFIER, selects={"algorithm": algorithm, **row.selects},
+        params=(*_KERNEL, "epsilon" if row.level else "eta0"), selects={"algorithm": algorithm, **row.selects},
+        ranges={"intercept_scaling": Range("(0, 1e70]", ("auto",) if row.level else (), "1 suits unit-length rows.")},
         fixed=_NOTHING if "epsilon" in row.params else {"epsilon": 0.0}, theorems=(),
         unmerged="its model consists of rows, and a merge would keep those of all shards",
     )
 
 
-def _table(*rows: Algorithm) -> Mapping[str, Algorithm]:
-    return MappingProxyType({row.name: row for row in rows})
-
-
-ALGORITHMS = _table(
-    Algorithm("perceptron", "perceptron", "additive", "Perceptron", {"eta0": _STEP}, "Perceptron",
-              "ICML 2008 tutorial, III; NAROW, section 2", {"aggressive": False}, margin=0.0, theorems=("perceptron", *_FIXED)),
-    Algorithm("aggressive_perceptron", "aggressive_perceptron", "additive", "Perceptron", {"eta0": _STEP},
-              "Aggressive Perceptron", "ICML 2008 tutorial, DA1", {"aggressive": True}, theorems=_FIXED, costs="margin"),
-    Algorithm("pa1", "pa1", "additive", "PassiveAggressiveClassifier", _PA, "PA-I (PA with C=inf)",
-              "PA, section 3; ICML 2008 tutorial, III", {"loss": "hinge"}, theorems=_OF_PA, costs="margin"),
-    Algorithm("pa2", "pa2", "additive", "PassiveAggressiveClassifier", _PA, "PA-II", "PA, section 5", {"loss": "squared_hinge"},
-              theorems=_OF_PA, costs="margin"),
-    Algorithm("sop", "sop", "potential", "SecondOrderPerceptron", _SOP, "Second-order Perceptron", "NAROW, section 4.2",
+ALGORITHMS: Mapping[str, Algorithm] = {row.name: row for row in (
+    Algorithm("perceptron", "perceptron", "additive", "Perceptron", ("eta0",), "ICML 2008 tutorial, III; NAROW, section 2",
+              {"aggressive": False}, margin=0.0, theorems=("perceptron", *_FIXED)),
+    Algorithm("aggressive_perceptron", "aggressive_perceptron", "additive", "Perceptron", ("eta0",), "ICML 2008 tutorial, DA1",
+              {"aggressive": True}, theorems=_FIXED, costs="margin"),
+    Algorithm("pa1", "pa1", "additive", "PassiveAggressiveClassifier", ("C", "margin"), "PA, section 3; ICML 2008 tutorial, III",
+              {"loss": "hinge"}, theorems=_OF_PA, costs="margin"),
+    Algorithm("pa2", "pa2", "additive", "PassiveAggressiveClassifier", ("C", "margin"), "PA, section 5",
+              {"loss": "squared_hinge"}, theorems=_OF_PA, costs="margin"),
+    Algorithm("sop", "sop", "potential", "SecondOrderPerceptron", ("r", "initial_variance"), "NAROW, section 4.2",
               {"aggressive": False}, margin=0.0, trigger="lookahead_mistake", theorems=_SECOND),
-    Algorithm("aggressive_sop", "aggressive_sop", "potential", "SecondOrderPerceptron", _SOP,
-              "Aggressive second-order Perceptron", "NAROW, Fig. 1, sections 4.2 and 4.3", {"aggressive": True},
-              trigger="lookahead_loss", theorems=_SECOND),
-    Algorithm("arow", "arow", "gaussian", "AROWClassifier", _AROW, "AROW", "AROW, eqs (7)-(9)",
+    Algorithm("aggressive_sop", "aggressive_sop", "potential", "SecondOrderPerceptron", ("r", "initial_variance"),
+              "NAROW, Fig. 1, sections 4.2 and 4.3", {"aggressive": True}, trigger="lookahead_loss", theorems=_SECOND),
+    Algorithm("arow", "arow", "gaussian", "AROWClassifier", ("r", "r1", "r2", "forgetting"), "AROW, eqs (7)-(9)",
               theorems=("arow", "potential_based"), costs="margin"),
-    Algorithm("narow", "narow", "potential", "NAROWClassifier", {"b": POSITIVE, **_VARIANCE}, "NAROW", "NAROW, section 5",
+    Algorithm("narow", "narow", "potential", "NAROWClassifier", ("b", "initial_variance"), "NAROW, section 5",
               trigger="lookahead_loss", theorems=("potential_based", "narow", "fixed_rate", "lemma_1")),
-    Algorithm("cw_stdev", "cw_stdev", "gaussian", "ConfidenceWeightedClassifier", _CW, "Confidence-weighted (stdev)",
-              "exact convex CW (NIPS 2008)", {"variant": "stdev"}, trigger="stdev", fixed={"least": 1e-4}, costs="hard_margin"),
-    Algorithm("cw_variance", "cw_variance", "gaussian", "ConfidenceWeightedClassifier", _CW, "Confidence-weighted (variance)",
-              "CW (ICML 2008)", {"variant": "variance"}, trigger="variance", costs="hard_margin"),
-    Algorithm("scw1", "scw1", "gaussian", "SCWClassifier", _SCW, "Soft confidence-weighted (SCW-I)",
-              "SCW (ICML 2012), proposition 1", {"variant": "SCW-I"}, trigger="stdev", costs="margin"),
-    Algorithm("scw2", "scw2", "gaussian", "SCWClassifier", _SCW, "Soft confidence-weighted (SCW-II)",
-              "SCW (ICML 2012), proposition 2", {"variant": "SCW-II"}, trigger="stdev", costs="margin"),
-    Algorithm("pa1_regression", "pa1", "additive", "PassiveAggressiveRegressor", _PA_REGRESSION,
-              "PA-I regression (PA with C=inf)", "PA, sections 2 and 3; ICML 2008 tutorial, III", {"loss": "epsilon_insensitive"},
+    Algorithm("cw_stdev", "cw_stdev", "gaussian", "ConfidenceWeightedClassifier", _CW, "exact convex CW (NIPS 2008)",
+              {"variant": "stdev"}, trigger="stdev", fixed={"least": 1e-4}, costs="hard_margin"),
+    Algorithm("cw_variance", "cw_variance", "gaussian", "ConfidenceWeightedClassifier", _CW, "CW (ICML 2008)",
+              {"variant": "variance"}, trigger="variance", costs="hard_margin"),
+    Algorithm("scw1", "scw1", "gaussian", "SCWClassifier", ("C", *_CW), "SCW (ICML 2012), proposition 1", {"variant": "SCW-I"},
+              trigger="stdev", costs="margin"),
+    Algorithm("scw2", "scw2", "gaussian", "SCWClassifier", ("C", *_CW), "SCW (ICML 2012), proposition 2", {"variant": "SCW-II"},
+              trigger="stdev", costs="margin"),
+    Algorithm("pa1_regression", "pa1", "additive", "PassiveAggressiveRegressor", ("C", "epsilon"),
+              "PA, sections 2 and 3; ICML 2008 tutorial, III", {"loss": "epsilon_insensitive"},
               theorems=("passive_aggressive", "distance"), **_NUMBERS),
-    Algorithm("pa2_regression", "pa2", "additive", "PassiveAggressiveRegressor", _PA_REGRESSION, "PA-II regression",
-              "PA, sections 2 and 5", {"loss": "squared_epsilon_insensitive"}, theorems=("passive_aggressive", "distance"),
-              **_NUMBERS),
-    Algorithm("arow_regression", "least_squares", "gaussian", "AROWRegressor", _AROW, "AROW regression (recursive least squares)",
-              "AROW, section 7", theorems=("least_squares",), **_NUMBERS),
-    Algorithm("pa_one_class", "pa1", "centre", "PassiveAggressiveOneClass", _BALL, "PA one-class (uniclass)",
-              "PA, sections 2 and 3 (uniclass)", fixed={"C": math.inf}, **_BALLS),
-    Algorithm("adagrad_md", "adagrad", "mirror", "AdaGradClassifier",
-              {**_ADAGRAD, "l1": Range("[0, 0]", hint="Use update='dual_averaging' for l1 > 0.")}, "AdaGrad (mirror descent)",
-              "NAROW's baseline [9]", {"update": "mirror_descent"}),
-    Algorithm("adagrad_da", "adagrad", "dual", "AdaGradClassifier", {**_ADAGRAD, "l1": NOT_NEGATIVE},
-              "AdaGrad (dual averaging, L1)", "NAROW's baseline [9]", {"update": "dual_averaging"}),
-    Algorithm("ftrl", "log_loss", "proximal", "FTRLClassifier", _FTRL, "FTRL-proximal", "FTRL-proximal (KDD 2013), Algorithm 1",
-              {"loss": "log_loss"}, {"alpha": 1.0}, trigger="every_row"),
-    Algorithm("ftrl_hinge", "adagrad", "proximal", "FTRLClassifier", _FTRL, "FTRL-proximal, hinge loss",
-              "FTRL-proximal (KDD 2013), Algorithm 1", {"loss": "hinge"}, {"alpha": 0.5}),
-    Algorithm("p_norm", "perceptron", "p_norm", "PNormPerceptron", _P_NORM, "p-norm Perceptron", "NAROW, section 4.1",
-              {"aggressive": False}, margin=0.0, theorems=("p_norm", *_FIXED)),
-    Algorithm("aggressive_p_norm", "aggressive_p_norm", "p_norm", "PNormPerceptron", _P_NORM, "Aggressive p-norm Perceptron",
+    Algorithm("pa2_regression", "pa2", "additive", "PassiveAggressiveRegressor", ("C", "epsilon"), "PA, sections 2 and 5",
+              {"loss": "squared_epsilon_insensitive"}, theorems=("passive_aggressive", "distance"), **_NUMBERS),
+    Algorithm("arow_regression", "least_squares", "gaussian", "AROWRegressor", ("r", "r1", "r2", "forgetting"), "AROW, section 7",
+              theorems=("least_squares",), **_NUMBERS),
+    Algorithm("pa_one_class", "pa1", "centre", "PassiveAggressiveOneClass", ("epsilon",), "PA, sections 2 and 3 (uniclass)",
+              fixed={"C": math.inf}, **_BALLS),
+    Algorithm("adagrad_md", "adagrad", "mirror", "AdaGradClassifier", ("eta0", "delta", "l1"), "NAROW's baseline [9]",
+              {"update": "mirror_descent"}, ranges={"l1": Range("[0, 0]", hint="Use update='dual_averaging' for l1 > 0.")}),
+    Algorithm("adagrad_da", "adagrad", "dual", "AdaGradClassifier", ("eta0", "delta", "l1"), "NAROW's baseline [9]",
+              {"update": "dual_averaging"}),
+    Algorithm("ftrl", "log_loss", "proximal", "FTRLClassifier", ("alpha", "beta", "l1", "l2"),
+              "FTRL-proximal (KDD 2013), Algorithm 1", {"loss": "log_loss"}, {"alpha": 1.0}, ranges=_ALPHA, trigger="every_row"),
+    Algorithm("ftrl_hinge", "adagrad", "proximal", "FTRLClassifier", ("alpha", "beta", "l1", "l2"),
+              "FTRL-proximal (KDD 2013), Algorithm 1", {"loss": "hinge"}, {"alpha": 0.5}, ranges=_ALPHA),
+    Algorithm("p_norm", "perceptron", "p_norm", "PNormPerceptron", ("p", "radius"), "NAROW, section 4.1", {"aggressive": False},
+              margin=0.0, theorems=("p_norm", *_FIXED)),
+    Algorithm("aggressive_p_norm", "aggressive_p_norm", "p_norm", "PNormPerceptron", ("p", "radius"),
               "NAROW, section 4.1 (aggressive)", {"aggressive": True}, theorems=("p_norm", "lemma_1", "potential_based")),
     Algorithm("multiplicative_pa", "multiplicative", "sinh", "MultiplicativePassiveAggressiveClassifier",
-              {"margin": _FAR_MARGIN, **_SIMPLEX}, "Multiplicative PA", "PA, section 6", trigger="own_margin",
-              theorems=("multiplicative",), costs="hard_margin"),
+              ("margin", "signed", "norm_bound"), "PA, section 6", trigger="own_margin", theorems=("multiplicative",),
+              costs="hard_margin"),
     Algorithm("multiplicative_pa_regression", "multiplicative", "sinh", "MultiplicativePassiveAggressiveRegressor",
-              {"epsilon": _EPSILON, **_SIMPLEX}, "Multiplicative PA regression", "PA, section 6", margin=0.0,
-              tasks=("regression",), trigger="own_margin", theorems=("multiplicative",)),
+              ("epsilon", "signed", "norm_bound"), "PA, section 6", margin=0.0, tasks=("regression",), trigger="own_margin",
+              theorems=("multiplicative",)),
     Algorithm("multiplicative_pa_one_class", "multiplicative_centre", "sinh", "MultiplicativePassiveAggressiveOneClass",
-              {**_BALL, **_SIMPLEX}, "Multiplicative PA one-class (uniclass)", "PA, section 6 (uniclass)", trigger="own_margin",
-              **_BALLS),
+              ("epsilon", "signed", "norm_bound"), "PA, section 6 (uniclass)", trigger="own_margin", **_BALLS),
     *_ASCENTS, *map(_entropic, _ASCENTS),
-    Algorithm("ogd", "gradient", "additive", "OGDClassifier", _DESCENT, "Online gradient descent, strongly convex",
-              "ICML 2008 tutorial, V", {"learning_rate": "strongly_convex"}, theorems=("gradient_descent",)),
-    Algorithm("ogd_sqrt", "gradient", "additive", "OGDClassifier", _DESCENT, "Online gradient descent, plain",
-              "ICML 2008 tutorial, V (its baseline)", {"learning_rate": "sqrt"}, theorems=("potential_based", "lemma_1")),
-    Algorithm("hedge", "hedge", "experts", "HedgeClassifier", _HEDGE, "Hedge (experts)", "ICML 2008 tutorial, I, III and V",
+    Algorithm("ogd", "gradient", "additive", "OGDClassifier", ("alpha", "eta0"), "ICML 2008 tutorial, V",
+              {"learning_rate": "strongly_convex"}, theorems=("gradient_descent",)),
+    Algorithm("ogd_sqrt", "gradient", "additive", "OGDClassifier", ("alpha", "eta0"), "ICML 2008 tutorial, V (its baseline)",
+              {"learning_rate": "sqrt"}, theorems=("potential_based", "lemma_1")),
+    Algorithm("hedge", "hedge", "experts", "HedgeClassifier", ("eta0", "signed"), "ICML 2008 tutorial, I, III and V",
+              ranges={"eta0": Range("(0, inf)", ("auto",), "It is the rate of learning; 'auto' needs no horizon.")},
               tasks=("experts",)),
-)
+)}
 
 #: The algorithms of kernel learners, by the rows above of their rules.
 _KERNELS = {
@@ -425,28 +401,25 @@ _KERNELS = {
 }
 
 #: Estimators that run the rules of the table above in another way: in dual form, or wrapped.
-OTHERS = _table(
+OTHERS: Mapping[str, Algorithm] = {row.name: row for row in (
     *(_kernel(name, algorithm) for name, algorithm in _KERNELS.items()),
-    Algorithm("online_to_batch", "", "", "OnlineToBatch", _ONLINE_TO_BATCH, "Online to batch", "ICML 2008 tutorial, V",
+    Algorithm("online_to_batch", "", "", "OnlineToBatch", ("method", "n_snapshots"), "ICML 2008 tutorial, V",
               unmerged="it chooses among the hypotheses of one stream; merge the estimators that it wraps"),
-    Algorithm("committee", "", "", "CommitteeClassifier", {}, "Committee",
+    Algorithm("committee", "", "", "CommitteeClassifier", (),
               "scores of AROW, NAROW, FTRL-proximal and PA, weighted by their mistakes",
               unmerged="its weights are those of one stream; merge the members of each kind instead"),
-)
+)}
 
-#: The rows of each estimator, by its name; and all names.
+#: The rows of each estimator, by its name.
 OFFERED: dict[str, tuple[Algorithm, ...]] = {}
 for _row in (*ALGORITHMS.values(), *OTHERS.values()):
     OFFERED[_row.estimator] = (*OFFERED.get(_row.estimator, ()), _row)
-ESTIMATORS = frozenset(OFFERED)
 
 #: Compositions of an estimator and the steps before it, with their folders.
 COMPOSED = {"StreamPipeline": "_pipeline"}
 
 #: The families beside the core: folders of `_wings`.
-WINGS = (
-    "one_class", "adagrad", "p_norm", "multiplicative", "dual_ascent", "kernels", "online_to_batch", "committee",
-)
+WINGS = ("one_class", "adagrad", "p_norm", "multiplicative", "dual_ascent", "kernels", "online_to_batch", "committee")
 #: The modules with the estimators, in the order in which they are searched.
 MODULES = ("_estimators.second_order", "_estimators.first_order", *(f"_wings.{wing}.estimators" for wing in WINGS))
 
@@ -475,7 +448,7 @@ def select(cls: type, values: Mapping[str, Any]) -> Algorithm:
     for chosen in offered:
         if chosen.selects.items() <= values.items():
             break
-    for name, allowed in {**COMMON, **chosen.params}.items():
+    for name, allowed in {**COMMON, **{name: OWN[name] for name in chosen.params}, **chosen.ranges}.items():
         if name in values and values[name] not in allowed:
             raise parameter_error(who, name, allowed, values[name])
     _check_together(who, chosen, values)

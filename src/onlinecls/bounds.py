@@ -281,7 +281,7 @@ def _check(who: str, course: Course, u: np.ndarray, needed: Mapping[str, object]
     """Raise unless the theorem of this name covers the course, and u has its shape."""
     learner, name, k = course.learner, who.removeprefix(f"{WHO}."), course.scores.shape[1:]
     if name not in select(type(learner), learner.get_params()).theorems:
-        which = "; ".join(row.title for row in ALGORITHMS.values() if name in row.theorems)
+        which = "; ".join(row.name for row in ALGORITHMS.values() if name in row.theorems)
         raise _error(who, f"course must be that of one of: {which}", f"that of {learner!r}", "Follow one of those.")
     if k and name != "dual_ascent":
         raise _error(who, "y must be -1 and +1", f"{k[0]} classes", "The theorem is for two: give them these numbers.")

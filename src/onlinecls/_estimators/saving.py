@@ -19,7 +19,7 @@ from .._files import PLAIN, InvalidError, is_json, packed, read, refusing, requi
 from .._input import validate
 from .._input.compat import not_fitted, random_state
 from .._models.states import STATES
-from .._registry import BOOLEAN, COMMON, COMPOSED, ESTIMATORS, estimator_class
+from .._registry import BOOLEAN, COMMON, COMPOSED, OFFERED, estimator_class
 
 if TYPE_CHECKING:
     from .._wings.one_class.estimators import OnlineOneClass
@@ -139,13 +139,13 @@ def read_labels(who: str, classes: np.ndarray) -> np.ndarray:
 
 def is_saved(learner: Any) -> bool:
     """Return True if a learner is of a class that a file can name."""
-    return type(learner).__module__.partition(".")[0] == __name__.partition(".")[0] and type(learner).__name__ in ESTIMATORS
+    return type(learner).__module__.partition(".")[0] == __name__.partition(".")[0] and type(learner).__name__ in OFFERED
 
 
 def rebuilt(header: dict, arrays: dict[str, np.ndarray], composed: bool = False) -> Learner:
     """Rebuild the estimator that a header and arrays describe. composed : True if it may have steps before it."""
     who = header["estimator"]
-    known = isinstance(who, str) and (who in ESTIMATORS or (composed and who in COMPOSED))
+    known = isinstance(who, str) and (who in OFFERED or (composed and who in COMPOSED))
     require(known, "an estimator of this version", who)
     for name in ENTRIES.keys() & header.keys():
         require(header[name] in ENTRIES[name], f"{name}: {ENTRIES[name]}", header[name])
