@@ -36,7 +36,7 @@ def ctrl_c(places, nth=1):
         calls.append(kernel)
         if len(calls) == nth:
             pressing.release()
-        kernel(*arguments)
+        return kernel(*arguments)
 
     pressing.acquire()
     thread, interval = threading.Thread(target=press), sys.getswitchinterval()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._compiled.model import COUNTERS
-from ._estimators.classifier import NO_ROUND, OnlineClassifier, predict_and_learn
+from ._estimators.classifier import OnlineClassifier
 from ._estimators.estimator import Estimator
 from ._estimators.learner import state_of
 from ._estimators.regressor import OnlineRegressor
@@ -190,8 +190,9 @@ class _Run:
         for _, step in self.learner.steps[:-1] if self.is_pipeline else ():
             X = step.transform(X)
         classes = None if inner.__sklearn_is_fitted__() else self.classes
-        codes = predict_and_learn(inner, X, y, classes, weights if len(weights) else None)
-        live, known = codes != NO_ROUND, codes >= 0
+        codes = np.full(len(y), -2, np.int32)  # (rows of weight 0 keep it)
+        inner._partial_fit(X, y, weights if len(weights) else None, classes, codes)
+        live, known = codes > -2, codes >= 0
         if begins and self.is_pipeline and live.any():  # (which predicts nothing before it has learnt a row)
             known[live.argmax()] = False
         return inner.classes_[np.maximum(codes, 0)] if known.any() else y, known, live, ()

@@ -244,9 +244,9 @@ def test_a_covariance_that_does_not_fit_is_refused_before_it_is_made(monkeypatch
     rows, y = np.random.default_rng(0).standard_normal((20, 4999)).astype(np.float32), np.arange(20) % 2
     begun = onlinecls.AROWClassifier(covariance="full").partial_fit(rows, y)  # 0.1 GB
     for learner, given, needed in (
-        (onlinecls.AROWClassifier(), (X.astype(np.float64), [0, 1, 1]), "1 x 10000 x 10000 numbers of float64, 0.8 GB"),
-        (onlinecls.NAROWClassifier(), (X, [0, 1, 1], range(3)), "3 x 10000 x 10000 numbers of float32, 1.2 GB"),
-        (begun, (rows[:8], range(8)), "8 x 5000 x 5000 numbers of float32, 0.8 GB"),
+        (onlinecls.AROWClassifier(), (X.astype(np.float64), [0, 1, 1]), "2 classes x 9,999 features of float64, 0.8 GB"),
+        (onlinecls.NAROWClassifier(), (X, [0, 1, 1], range(3)), "3 classes x 9,999 features of float32, 1.2 GB"),
+        (begun, (rows[:8], range(8)), "8 classes x 4,999 features of float32, 0.8 GB"),
     ):
         before = fingerprint(learner.set_params(covariance="full"))
         with pytest.raises(ValueError, match=f"must fit in memory, got {needed}, where 0.5 GB are free"):

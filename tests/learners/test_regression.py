@@ -55,10 +55,10 @@ def test_a_residual_of_zero_moves_no_weight_but_narrows_variances():
     assert (learner.n_updates_, learner.t_, learner.progressive_mse_) == (2, 2, 0.0)
 
 
-def test_an_average_has_as_many_rounds_at_0_as_at_the_given_weights():
+def test_an_average_begins_again_with_the_given_weights():
     X, y = problem(30, 5, seed=19)
     learner = PassiveAggressiveRegressor(max_iter=1, epsilon=1e6, average=True, warm_start=True).fit(X, y)
-    assert_allclose(learner.fit(X, y, coef_init=np.arange(5.0)).coef_, np.arange(5.0) / 2)
+    assert_allclose(learner.fit(X, y, coef_init=np.arange(5.0)).coef_, np.arange(5.0))
     with pytest.raises(ValueError, match=r"^PassiveAggressiveRegressor: coef_init must have shape \(5,\), got "):
         learner.fit(X, y, coef_init=np.ones((2, 5)))
 

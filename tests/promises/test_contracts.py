@@ -28,7 +28,6 @@ def checks_of_estimators():
     return [pytest.param(*key, each, id=f"{key[0].__name__}-{key[1]}") for key, each in found.items()]
 
 
-@pytest.mark.filterwarnings("ignore:.*are biased towards the last rows")
 @pytest.mark.parametrize("check, estimator, learners", checks_of_estimators())
 def test_every_learner_keeps_each_contract(check, estimator, learners):
     with np.errstate(all="raise"):  # (numpy's error state is the caller's: no call may depend on it)

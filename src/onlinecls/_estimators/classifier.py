@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
@@ -11,22 +9,20 @@ import numpy as np
 from .._compiled import model
 from .._input import validate
 from .._input.compat import available_if, warn_caller
-from .._models.state import NO_WEIGHTS
 from .._models.states import STATES
-from .fitting import NO_PREDICTIONS, Batch, read_weights_of_fit, warn_of_skipped
-from .learner import exclusive
+from .fitting import Batch, read_weights_of_fit, warn_of_skipped
+from .learner import scores_of
 from .parameters import ClassifierParameters
 from .weights import WithVariances, WithWeights
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from .._input.types import ClassWeight, Generator, Matrix
+    from .._input.types import ClassWeight, Matrix
     from .._rows import Rows
 
-IN_TURNS = "rows of several labels should come in turns"
 RUN = 100  # rows of one label, one after the other, of which a call warns
-NO_ROUND, NO_CLASS = -2, -1  # instead of a prediction: for a row of weight 0; for a row before there was a class to predict
+NO_CLASS = -1  # instead of a prediction, for a row before there was a class to predict
 
 
 class OnlineClassifier(WithWeights):
@@ -37,6 +33,7 @@ class OnlineClassifier(WithWeights):
     validation_fraction: float
 
     _estimator_type = "classifier"
+    _read_targets = staticmethod(validate.read_labels)
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
@@ -53,8 +50,7 @@ class OnlineClassifier(WithWeights):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            CSR with sorted columns (int32 or int64) and C-ordered arrays, of the model's dtype, are read in place; others
-            are converted. No other thread may change the arrays of a call while it runs: they are checked, then read.
+            CSR with sorted columns (int32 or int64) and C-ordered arrays, of the model's dtype, are read in place: see `fit`.
         y : array-like of shape (n_samples,)
             Labels: integers, booleans, strings, or floats that are integers.
         classes : array-like of shape (n_classes,), default=None
@@ -65,191 +61,100 @@ class OnlineClassifier(WithWeights):
         Returns
         -------
         self : object
-
-        Raises
-        ------
-        ValueError
-            If a parameter, X, y, classes or sample_weight is not valid. The model is then unchanged.
         """
         state = self.__dict__.get("_state")
         learnt = 0 if state is None else state.try_partial_fit(self.__dict__, X, y, sample_weight, classes)
-        if learnt == 0:
-            self._partial_fit_labels(X, y, classes, sample_weight)
-            return self
-        if learnt != 1:
+        if learnt > 1:
             warn_of_skipped(self, learnt - 1)
-        labels: Any = y
+        labels: Any = y if learnt else self._partial_fit(X, y, sample_weight, classes)
         if len(labels) >= RUN and labels[-1] == labels[-RUN]:
-            warn_of_a_run(type(self).__name__, labels, state)
+            warn_of_a_run(self, labels)
         return self
 
-    @exclusive
-    def _partial_fit_labels(
-        self, X: Matrix, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None, predict: bool = False,
-    ) -> np.ndarray:
-        """Run `partial_fit`; with predict, return the prediction of each row from just before it was learnt.
-
-        Predictions are numbers of classes among classes_, NO_ROUND or NO_CLASS.
-        """
-        who = type(self).__name__
-        rows, params, first = self._read_call(X)
-        y = validate.read_labels(who, y, rows.n_rows)
-        weights = validate.read_weights(who, sample_weight, rows.n_rows)
-        named = None if classes is None else self._read_classes(classes, first)
-        predictions = np.full(rows.n_rows, NO_ROUND, np.int32) if predict else NO_PREDICTIONS
-        n_skipped = 0 if first else self._state.count("skipped")
-        if not first:
-            known, is_open = self._state.classes, self._state.is_open
-        else:
-            known, is_open = (y[:0], True) if named is None else (named, False)
-        codes, unknown = validate.encode(who, y, known, is_open)
-        if unknown is not None or len(known) < 2:
-            self._learn_with_newcomers(X, rows, y, weights, params, known, first, predictions)
-        else:
-            class_weights = NO_WEIGHTS
-            if self.class_weight is not None:
-                class_weights = validate.read_class_weight(who, self.class_weight, known, closed=not is_open)
-            if first:
-                self._begin(X, rows, self._start(params, rows, len(known)), known, is_open)
-            self._learn(Batch(rows, codes, weights, class_weights, predictions=predictions), params)
-        if "_state" in self.__dict__:  # (rows of weight 0 alone make no model)
-            self._end_call(n_skipped)
-            if len(y) >= RUN and y[-1] == y[-RUN]:
-                warn_of_a_run(who, y, self._state)
-        return predictions
-
-    def _read_classes(self, classes: ArrayLike, first: bool) -> np.ndarray:
-        """Return the classes argument as a sorted array."""
-        who = type(self).__name__
-        classes = validate.read_classes(who, classes)
-        if first and len(classes) < 2:
-            raise ValueError(
-                f"{who}: classes must name at least 2 classes, got {len(classes)}. "
-                "Leave it out if labels are to join as they appear."
-            )
-        if not first and not np.array_equal(classes, self.classes_):
-            raise ValueError(
-                f"{who}: classes must be those of the first call, {validate.brief(self.classes_.tolist())}, "
-                f"got {validate.brief(classes.tolist())}. Leave classes out from the second call on."
-            )
-        return classes
-
-    def _learn_with_newcomers(
-        self, X: Matrix, rows: Rows, y: np.ndarray, weights: np.ndarray, params: Any, known: np.ndarray, first: bool,
-        predictions: np.ndarray,
-    ) -> None:
-        """Learn rows with new labels; each joins where it first appears. (One vector up to the third class, then one a class.)"""
-        who = type(self).__name__
-        everyone = validate.union(known, y)
-        class_weights = validate.read_class_weight(who, self.class_weight, everyone)
-        live = Batch(rows, validate.encode(who, y, everyone)[0], weights, class_weights).live()  # (a product may underflow)
-        weights = np.where(live, weights if len(weights) else 1.0, 0.0)
-        labels, firsts = np.unique(y[live], return_index=True)
-        fresh = ~np.isin(labels, known)
-        labels, firsts = labels[fresh], np.flatnonzero(live)[firsts[fresh]]
-        if not len(known) and not len(labels):
-            return  # only rows of weight 0: no model begins
-        labels = labels[np.argsort(firsts)]
-        everyone, named = validate.union(known, labels), everyone
-        starts = [*[0] * len(known), *np.sort(firsts).tolist(), *[rows.n_rows] * 3]  # of the rows with the first k classes
-        starts = [0, *starts[1 : len(everyone) if STATES[params.model].joins_singly(params) else 3], rows.n_rows]
-        stages: list[tuple[int, int, np.ndarray]] = []  # (first row, end, classes), all checked before the first write
-        for k, (start, stop) in enumerate(pairwise(starts), start=1):
-            if stop > start:
-                classes = everyone if k == len(starts) - 1 else validate.union(known, labels[: max(k - len(known), 0)])
-                stages.append((start, stop, classes))
-
-        self._check_size(params, rows.n_features, len(everyone), rows.data.dtype)
-        if first:
-            state = self._start(params, rows, len(stages[0][2]))
-            self._begin(X, rows, state, stages[0][2], is_open=True)
-        elif stages and len(stages[0][2]) == len(known) < len(everyone):
-            # A copy learns the rows before a newcomer: if there is no memory for the newcomer's weights, the old model remains.
-            self._state = self._state.copy()
-        for start, stop, classes in stages:
-            if len(classes) == 1:
-                self._state = self._state.writable()
-                of_one = np.flatnonzero(weights[start:stop])
-                self._state.tell_scale(rows.part(start, stop), of_one)
-                self._state.count_rows(len(of_one))
-                if len(predictions):
-                    predictions[start:stop][live[start:stop]] = np.searchsorted(everyone, classes[0])
-                    if not len(known):
-                        predictions[live.argmax()] = NO_CLASS
-                continue
-            codes, _ = validate.encode(who, y[start:stop], classes, is_open=True)  # (rows of weight 0 may have others)
-            these = class_weights[np.isin(named, classes)] if len(class_weights) else class_weights
-            predicted = predictions[start:stop]
-            batch = Batch(rows.part(start, stop), codes, weights[start:stop], these, predictions=predicted)
-            if len(classes) == len(self._state.classes):
-                self._learn(batch, params)
+    def _learn_new(self, X: Matrix, batch: Batch, params: Any, classes: ArrayLike | None) -> int:
+        """Learn labels; new ones join where they first appear. (One vector up to the third class, then one a class.)"""
+        who, rows, weights, n_skipped = type(self).__name__, batch.rows, batch.weights, 0
+        known, is_open = self._known(batch.targets, classes)
+        codes, unknown = validate.encode(who, batch.targets, known, is_open)
+        labels, stages, joins = known, [(0, rows.n_rows, known)], unknown is not None or len(known) < 2
+        if joins:
+            labels = validate.union(known, batch.targets)
+            codes, _ = validate.encode(who, batch.targets, labels)
+        class_weights = validate.read_class_weight(who, self.class_weight, labels, closed=not is_open)
+        if joins:
+            live = batch._replace(targets=codes, class_weights=class_weights).live()  # (a product of weights may underflow)
+            weights = np.where(live, weights if len(weights) else 1.0, 0.0)
+            stages = stages_of(labels, codes, live, known, STATES[params.model].joins_singly(params))
+            if not stages:
+                return 0  # only rows of weight 0: no model begins
+            self._check_size(params, rows.n_features, len(stages[-1][-1]), rows.data.dtype)
+        if "_state" not in self.__dict__:
+            self._begin(X, rows, self._start(params, rows, len(stages[0][-1])), stages[0][-1], is_open)
+        for start, stop, present in stages:
+            part, weight, predicted = rows.part(start, stop), weights[start:stop], batch.predictions[start:stop]
+            if len(present) == 1:
+                self._count(part, np.flatnonzero(weight), predicted)
             else:
-                self._learn_grown(batch, params, classes, known)
-            predicted[predicted >= 0] = np.searchsorted(everyone, classes)[predicted[predicted >= 0]]
+                state, own, numbers = self._state, class_weights, codes
+                if joins:
+                    places = np.searchsorted(present, labels).clip(max=len(present) - 1)  # (rows of weight 0 may have others)
+                    numbers = places.astype(np.int32)[codes[start:stop]]
+                    own = class_weights[np.searchsorted(labels, present)] if len(class_weights) else class_weights
+                part = Batch(part, numbers, weight, own, predictions=predicted)
+                if len(present) > len(state.classes):
+                    state = state.grow_classes(np.searchsorted(present, state.classes), len(present), params)
+                    state.classes = present
+                n_skipped += self._learn(part, params, state=state)
+            seen = predicted >= 0
+            predicted[seen] = np.searchsorted(stages[-1][-1], present)[predicted[seen]]
+        return n_skipped
 
-    def _learn_grown(self, batch: Batch, params: Any, classes: np.ndarray, known: np.ndarray) -> None:
-        """Learn rows with the first ones of newcomers, before which nobody reads the model that has them: a class without a row
-        would be predicted for rows that scored 0 so far."""
-        before, t = self._state, self.t_  # (both models may have the same counters)
-        grown = before.grow_classes(np.searchsorted(classes, before.classes), len(classes), params)
-        grown.classes = classes
-        grown = self._ready(grown, batch, params)
-        try:
-            grown.learn(model.TASKS[self._task(grown)], *batch)
-        finally:  # an interrupt may come before a newcomer's first row
-            came = (grown.counts > 0.0) | np.isin(classes, known)  # (a known one may have rows of weight 0 by now)
-            if grown.count("t") > t:
-                if not came.all():
-                    grown = grown.keep_classes(came)
-                    grown.classes = classes[came]
-                self._state = grown
+    def _known(self, y: np.ndarray, classes: ArrayLike | None) -> tuple[np.ndarray, bool]:
+        """Return the classes of the model, or those that begin it, and True if others may join. classes : named in a call."""
+        who, state = type(self).__name__, self.__dict__.get("_state")
+        named = None if classes is None else validate.read_classes(who, classes)
+        if state is None and named is not None and len(named) < 2:
+            raise ValueError(
+                f"{who}: classes must name at least 2 classes, got {len(named)}. Leave it out if labels are to join as they "
+                "appear."
+            )
+        if state is None:
+            return (y[:0], True) if named is None else (named, False)
+        if named is not None and not np.array_equal(named, state.classes):
+            raise ValueError(
+                f"{who}: classes must be those of the first call, {validate.brief(state.classes.tolist())}, got "
+                f"{validate.brief(named.tolist())}. Leave classes out from the second call on."
+            )
+        return state.classes, state.is_open
 
-    def _read_targets(self, y: ArrayLike, n_rows: int) -> np.ndarray:
-        return validate.read_labels(type(self).__name__, y, n_rows)
+    def _count(self, rows: Rows, numbers: np.ndarray, predictions: np.ndarray) -> None:
+        """Count rows of these numbers, of weight > 0, of the only class so far, from which there is nothing to learn."""
+        self._state = state = self._state.writable()
+        if len(predictions):
+            predictions[numbers] = 0
+            predictions[numbers[: state.count("t") == 0]] = NO_CLASS
+        state.tell_scale(rows, numbers)
+        state.count_rows(len(numbers))
 
-    def _can_go_on(self) -> bool:
-        return len(self.classes_) > 1
-
-    def _batch_of_fit(self, batch: Batch, again: bool) -> tuple[Batch, np.ndarray]:
-        who, y, weights = type(self).__name__, batch.targets, batch.weights
-        classes = self.classes_ if again else classes_of_fit(who, y)
+    def _encoded(self, batch: Batch, classes: np.ndarray | None) -> tuple[Batch, np.ndarray]:
+        """Return the rows of a `fit` as the kernels take them, and their classes: these, or, for None, those of the rows."""
+        who, y = type(self).__name__, batch.targets
+        classes = classes_of_fit(who, y) if classes is None else classes
         codes, _ = validate.encode(who, y, classes)
         class_weights = validate.read_class_weight(who, self.class_weight, classes, closed=True)
         batch = batch._replace(targets=codes, class_weights=class_weights)
-        if len(class_weights) and not batch.row_weights().any():
+        live = batch.live()
+        if not live.any():
             raise ValueError(f"{who}: class_weight must not be 0 for all rows, got {self.class_weight!r}.")
         if isinstance(self.class_weight, str):  # ("balanced": n / (k n_c) over the rows of weight > 0)
-            counts = np.bincount(codes[weights > 0.0] if len(weights) else codes, minlength=len(classes))
+            counts = np.bincount(codes[live], minlength=len(classes))
             balanced = counts.sum() / (np.count_nonzero(counts) * np.maximum(counts, 1))
             batch = batch._replace(class_weights=np.where(counts > 0, balanced, 1.0))
         return batch, classes
 
-    def _split(self, codes: np.ndarray, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Hold out a share of each class."""
-        who, fraction = type(self).__name__, self.validation_fraction
-        held_out, present = np.zeros(len(codes), bool), np.unique(codes)
-        if len(codes) - ceil(fraction * len(codes)) < len(present) < len(codes):
-            raise ValueError(
-                f"{who}: validation_fraction must leave as many rows to learn from as there are classes, "
-                f"{len(present)}, got validation_fraction={fraction!r} of n_samples={len(codes)}. "
-                "Give more rows, a smaller fraction, or early_stopping=False."
-            )
-        for c in present:
-            of_class = np.flatnonzero(codes == c)
-            n_held_out = min(ceil(fraction * len(of_class)), len(of_class) - 1)
-            held_out[generator.permutation(of_class)[: max(n_held_out, 0)]] = True
-        if not held_out.any():
-            raise ValueError(
-                f"{who}: early_stopping must have two rows of some class, one to learn from and one to hold out, "
-                f"got {len(codes)} rows of as many classes. Give more rows, or early_stopping=False."
-            )
-        return np.flatnonzero(~held_out), np.flatnonzero(held_out)
-
     def _validate(self, rows: Rows, codes: np.ndarray, weights: np.ndarray | None) -> float:
-        return float(np.average(model.best_of(self._scores(rows, self._state)) == codes, weights=weights))
-
-    def _progress(self) -> str:
-        return f"mistakes={self.n_mistakes_}"
+        scores = scores_of(self._state.decision, rows, self._state)
+        return float(np.average(model.best_of(scores) == codes, weights=weights))
 
     # --- predicting ----------------------------------------------------------------------------------------------------------
 
@@ -296,8 +201,6 @@ class WithProbabilities(OnlineClassifier):
     average: bool | int
     probability: bool
 
-    _is_biased = False  # True: the last weights are so biased towards the last rows that `fit` warns
-
     @available_if(lambda self: self._require_probabilities("predict_proba"))
     def predict_proba(self, X: Matrix) -> NDArray[np.float64]:
         """Compute the probabilities of the classes; available only with ``probability=True``.
@@ -325,21 +228,13 @@ class WithProbabilities(OnlineClassifier):
             return np.zeros((len(scores), 1))
         return self._log_probabilities(state, scores)
 
-    def _batch_of_fit(self, batch: Batch, again: bool) -> tuple[Batch, np.ndarray]:
-        if self._is_biased and self.probability and not self.average:
-            warn_caller(
-                f"{type(self).__name__}: probability=True should come with average=True, got average={self.average!r}. The "
-                "last weights, and thus the scores, are biased towards the last rows, so the probabilities may be off. Set "
-                "average=True, or use AROWClassifier or NAROWClassifier."
-            )
-        return super()._batch_of_fit(batch, again)
-
     def _require_probabilities(self, name: str) -> None:
         """Raise an AttributeError without probabilities, so that hasattr is False."""
-        if not self.probability and not self._has_own_probabilities():
+        state = self.__dict__.get("_state")
+        if not self._has_own_probabilities() and not (self.probability and (state is None or len(state.calibration))):
             raise AttributeError(
-                f"{type(self).__name__}: {name} must have probability=True, got probability={self.probability!r}. "
-                "Set probability=True before the model learns."
+                f"{type(self).__name__}: {name} must have a model that was learnt with probability=True, got one that was not. "
+                "Set probability=True, and call fit or start with clone(estimator)."
             )
 
     def _has_own_probabilities(self) -> bool:
@@ -353,11 +248,6 @@ class WithProbabilities(OnlineClassifier):
                 with np.errstate(all="ignore"):
                     scores = -np.logaddexp(0.0, -scores)
             return model.log_softmax(scores, 1.0, 1.0, offsets)
-        if len(state.calibration) == 0:
-            raise ValueError(
-                f"{type(self).__name__}: predict_proba must have a model that was learnt with probability=True, got one that "
-                "was not. Call fit, or start with clone(estimator)."
-            )
         a, b = state.calibration[0, :2]
         return model.log_softmax(scores, a, b, np.arange(2.0) if n_classes == 2 else offsets)
 
@@ -403,16 +293,8 @@ class SecondOrderClassifier(WithVariances, OnlineClassifier):
         """
         if not return_std:
             return _flat(self._decide(X)[0])
-        scores, deviations, _ = self._decide_with_std(X)
+        scores, deviations = self._decide_with_std(X)
         return _flat(scores), _flat(deviations)
-
-
-def predict_and_learn(
-    learner: OnlineClassifier, X: Matrix, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None,
-) -> np.ndarray:
-    """Run `partial_fit`; return `predict` of each row from just before it was learnt, as the place among `classes_` after the
-    call: NO_ROUND for a row of weight 0, another number below 0 if no prediction was possible."""
-    return learner._partial_fit_labels(X, y, classes, sample_weight, predict=True)
 
 
 def classes_of_fit(who: str, y: np.ndarray) -> np.ndarray:
@@ -425,14 +307,38 @@ def classes_of_fit(who: str, y: np.ndarray) -> np.ndarray:
     return classes
 
 
-def warn_of_a_run(who: str, y: Any, state: Any) -> None:
+def stages_of(
+    labels: np.ndarray, codes: np.ndarray, live: np.ndarray, known: np.ndarray, singly: bool,
+) -> list[tuple[int, int, np.ndarray]]:
+    """Return (first row, end, classes) of runs of rows, in whose first one a label joins those that are known.
+
+    labels, codes : all labels, and the place of each row's. live : True for rows of weight > 0; no other brings a label.
+    singly : False: all labels from the third on join with it.
+    """
+    found, firsts = np.unique(codes[live], return_index=True)
+    firsts, new = np.flatnonzero(live)[firsts], ~np.isin(labels[found], known)
+    order = np.argsort(firsts[new])
+    joining, ends = labels[found[new][order]], [*firsts[new][order].tolist(), len(codes)]
+    stages, start, n = [], 0, int(not len(known))  # n : of labels that have joined
+    while n < len(ends):
+        if n and len(known) + n > 2 and not singly:
+            n = len(joining)
+        if ends[n] > start:
+            stages.append((start, ends[n], validate.union(known, joining[:n])))
+        start, n = ends[n], n + 1
+    return stages
+
+
+def warn_of_a_run(learner: Any, y: Any) -> None:
     """Warn where the last rows all have one label, which most rows before them had not."""
-    y = np.asarray(y[-RUN:])
-    before, own = state.counts.sum() - RUN, state.counts[state.classes == y[-1]].sum() - RUN
-    if 0.0 <= own < 0.5 * before and (y == y[-1]).all():
+    state, last = learner.__dict__.get("_state"), np.asarray(y[-RUN:])
+    if state is None:
+        return
+    before, own = state.counts.sum() - RUN, state.counts[state.classes == last[-1]].sum() - RUN
+    if 0.0 <= own < 0.5 * before and (last == last[-1]).all():
         warn_caller(
-            f"{who}: {IN_TURNS}, got {RUN} of {validate.brief(y[-1:].tolist()[0])} in a run, which teach that all rows are of "
-            "it. Shuffle the rows."
+            f"{type(learner).__name__}: rows of several labels should come in turns, got {RUN} of "
+            f"{validate.brief(last[-1:].tolist()[0])} in a run, which teach that all rows are of it. Shuffle the rows."
         )
 
 

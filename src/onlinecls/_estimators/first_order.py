@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Literal, Self
 
 from .classifier import LinearClassifier
-from .learner import OnlineLearner
+from .learner import OnlineLearner, fit
 from .parameters import LinearParameters, estimator
 from .regressor import OnlineRegressor
 
@@ -27,7 +27,7 @@ class _WithStart(OnlineLearner):
 
         It starts from the weights coef_init and intercept_init, of the shapes of `coef_` and `intercept_`; None: from 0.
         """
-        return self._fit(X, y, sample_weight, coef_init, intercept_init)
+        return fit(self, X, y, sample_weight, coef_init, intercept_init)
 
 
 @estimator
@@ -59,8 +59,6 @@ class Perceptron(_WithStart, LinearClassifier):
     >>> learner.predict([[0.0, 2.0]]).tolist(), learner.n_mistakes_
     (['spam'], 1)
     """
-
-    _is_biased = True
 
     aggressive: bool = False
     _: KW_ONLY
@@ -110,8 +108,6 @@ class PassiveAggressiveClassifier(_WithStart, LinearClassifier):
     >>> learner.partial_fit([[3.0, 4.0]], [1], classes=[0, 1]).decision_function([[3.0, 4.0]]).round(12).tolist()
     [1.0]
     """
-
-    _is_biased = True
 
     C: float = 1.0
     _: KW_ONLY

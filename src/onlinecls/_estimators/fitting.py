@@ -1,8 +1,8 @@
-"""Learn in epochs, as `fit` does: when they end, PA as a batch algorithm, and weights to start from."""
+"""Learn in epochs, as `fit` does: when they end, rows held out, PA as a batch algorithm, and weights to start from."""
 
 from __future__ import annotations
 
-from math import inf, sqrt
+from math import ceil, inf, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -32,18 +32,11 @@ class Batch(NamedTuple):
     order: np.ndarray = NO_ORDER
     predictions: np.ndarray = NO_PREDICTIONS
 
-    def row_weights(self) -> np.ndarray:
-        """Return the weights of the rows times those of their classes; empty: all are 1. (A product may be infinite.)"""
-        if not len(self.class_weights):
-            return self.weights
-        of_classes = self.class_weights[self.targets]
-        with np.errstate(over="ignore"):
-            return self.weights * of_classes if len(self.weights) else of_classes
-
     def live(self) -> np.ndarray:
-        """Return True for each row of weight > 0."""
-        weights = self.row_weights()
-        return weights > 0.0 if len(weights) else np.ones(self.rows.n_rows, bool)
+        """Return True for each row of weight > 0, its own times that of its class."""
+        weights = self.weights if len(self.weights) else np.ones(self.rows.n_rows)
+        with np.errstate(over="ignore", under="ignore"):
+            return (weights * self.class_weights[self.targets] if len(self.class_weights) else weights) > 0.0
 
 
 def read_weights_of_fit(who: str, sample_weight: ArrayLike | None, n_rows: int) -> np.ndarray:
@@ -58,135 +51,134 @@ def read_weights_of_fit(who: str, sample_weight: ArrayLike | None, n_rows: int) 
 
 def warn_of_skipped(learner: Any, n: int) -> None:
     """Warn of n rows that a call has skipped."""
-    if n > 0:
-        warn_caller(
-            f"{type(learner).__name__}: {SKIPPED} {learner._state.dtype}, got {n:,} row{'s' * (n > 1)} whose updates would leave "
-            "it and were skipped (n_skipped_). Standardise the columns (scikit-learn's StandardScaler) or divide X by a row's "
-            "length; if that does not help, take smaller steps or another learner."
-        )
+    warn_caller(
+        f"{type(learner).__name__}: {SKIPPED} {learner._state.dtype}, got {n:,} row{'s' * (n > 1)} whose updates would leave it "
+        "and were skipped (n_skipped_). Standardise the columns (scikit-learn's StandardScaler) or divide X by a row's length; "
+        "if that does not help, take smaller steps or another learner."
+    )
 
 
 # --- epochs --------------------------------------------------------------------------------------------------------------------
 
 
 def fit(
-    learner: Any, X: Matrix, y: Any, sample_weight: ArrayLike | None, coef_init: ArrayLike | None,
-    intercept_init: ArrayLike | None,
-) -> None:
+    learner: Any, X: Matrix, y: Any, sample_weight: ArrayLike | None, coef_init: ArrayLike | None = None,
+    intercept_init: ArrayLike | None = None,
+) -> Any:
     """Learn in epochs, from scratch or (`warm_start`) from the present model; everything is read before the first write."""
-    who, params = type(learner).__name__, learner._choose()
-    learner._check_call(X, whole=True)
-    again = learner.warm_start and "_state" in learner.__dict__ and learner._can_go_on() and not learner._is_another_kind(params)
+    who, params, classes = type(learner).__name__, learner._choose(), None
+    present = learner.__dict__.get("_state") if learner.warm_start else None
+    if present is not None and (learner._is_another_kind(params) or (present.classes is not None and len(present.classes) < 2)):
+        present = None
     generator = random_state(who, learner.random_state)
-    rows = learner._read_rows(X, learner._state if again else None)
+    rows = learner._read_rows(X, present, learns=True)
     validate.require_samples(who, rows)
-    learner._check_range(params, rows.data.dtype)
-    targets, weights = learner._read_targets(y, rows.n_rows), read_weights_of_fit(who, sample_weight, rows.n_rows)
-    batch, classes = learner._batch_of_fit(Batch(rows, targets, weights), again)
-    train, held_out = learner._split(batch.targets, generator) if learner.early_stopping else (NO_ORDER, NO_ORDER)
+    params.check_range(who, rows.data.dtype)
+    targets = learner._read_targets(who, y, rows.n_rows)
+    batch = Batch(rows, targets, read_weights_of_fit(who, sample_weight, rows.n_rows))
+    if learner._estimator_type == "classifier":
+        batch, classes = learner._encoded(batch, None if present is None else present.classes)
+    train, held_out = _split(learner, batch, generator) if learner.early_stopping else (NO_ORDER, NO_ORDER)
     batch = batch._replace(order=train)
-    state = learner._state.closed() if again else learner._start(params, rows, 1 if classes is None else len(classes))
-    if coef_init is not None or intercept_init is not None:
-        level = state.level_with(batch)[0] if params.level else 0.0
-        state = with_weights(learner, batch, state, coef_init, intercept_init, level)
-    if params.level:  # the mean of all rows (and of those before, with `warm_start`)
-        state = state.writable()
-        state.set_level(*state.level_with(batch))
-    n_skipped = state.count("skipped")
-    learner._begin(X, rows, state, classes)
-    if getattr(learner, "loss_tol", None) is None:
-        learn_in_epochs(learner, batch, params, held_out, generator)
+    if present is None:
+        state = learner._start(params, rows, 1 if classes is None else len(classes))
     else:
-        learn_in_cycles(learner, batch, params, generator)
-    warn_of_skipped(learner, learner._state.count("skipped") - n_skipped)
+        state = present.closed().copy()  # (a fault of the initial weights leaves the model as it was)
+    if params.level:  # the mean of all rows (and of those before, with `warm_start`)
+        state.set_level(*state.level_with(batch))
+    if coef_init is not None or intercept_init is not None:
+        state.tell_scale(rows, np.flatnonzero(batch.live()))
+        set_weights(learner, state, coef_init=coef_init, intercept_init=intercept_init)
+    learner._begin(X, rows, state, classes)
+    if n_skipped := _learn_in_epochs(learner, batch, params, held_out, generator):
+        warn_of_skipped(learner, n_skipped)
+    return learner
 
 
-def learn_in_epochs(learner: Any, batch: Batch, params: Any, held_out: np.ndarray, generator: Generator) -> None:
-    """Learn the rows of a `fit`. held_out : numbers of rows that tell when to stop."""
-    rows, weights, train = batch.rows, batch.weights, batch.order
-    best, idle, n_train = inf, 0, len(train) or rows.n_rows
-    validation = rows.chosen(held_out) if len(held_out) else None
+def _split(learner: Any, batch: Batch, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of the rows to learn from, and of those to hold out: a share of each class; two numbers for R^2."""
+    is_classifier, n_rows = learner._estimator_type == "classifier", batch.rows.n_rows
+    codes, least = (batch.targets, 1) if is_classifier else (np.zeros(n_rows), 2)
+    is_held_out = np.zeros(n_rows, bool)
+    for code in np.unique(codes):
+        alike = np.flatnonzero(codes == code)
+        n = min(max(ceil(learner.validation_fraction * len(alike)), least), len(alike) - 1)
+        is_held_out[generator.permutation(alike)[:n]] = True
+    if is_held_out.sum() < least:
+        raise ValueError(
+            f"{type(learner).__name__}: early_stopping must have rows to hold out beside rows to learn from (of some class), got "
+            f"{n_rows} rows. Give more rows, or early_stopping=False."
+        )
+    return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
+
+
+def _learn_in_epochs(learner: Any, batch: Batch, params: Any, held_out: np.ndarray, generator: Generator) -> int:
+    """Learn the rows of a `fit`; return how many were skipped. held_out : numbers of rows that tell when to stop.
+
+    With `loss_tol`, until no squared loss exceeds it (PA, section 4): each step brings the weights nearer to any u without loss,
+    by at least loss_tol / max ||x||^2.
+    """
+    weights, train, loss_tol, n_skipped = batch.weights, batch.order, learner.loss_tol, 0
+    best, idle, n_train, slack = inf, 0, len(train) or batch.rows.n_rows, 0.0 if loss_tol is None else sqrt(loss_tol)
+    validation = batch.rows.chosen(held_out) if len(held_out) else None
     for epoch in range(1, learner.max_iter + 1):
-        order = _order_of(learner, generator, train if len(train) else rows.n_rows, train)
-        loss_before = learner._state.counters[model.COUNTERS["loss"]]
-        learner._learn(batch._replace(order=order), params, epoch)
+        order = train
+        if learner.shuffle:
+            order = generator.permutation(train if len(train) else n_train).astype(np.int64, copy=False)
+        before = learner._state.counters.copy()
+        n_skipped += learner._learn(batch._replace(order=order), params, epoch, slack)
         learner.n_iter_ = epoch
-        loss = (learner._state.counters[model.COUNTERS["loss"]] - loss_before) / n_train
+        more = learner._state.counters - before
+        loss = more[model.COUNTERS["loss"]] / n_train
         if validation is not None:
             weighted = len(weights) and weights[held_out].any()
             loss = -learner._validate(validation, batch.targets[held_out], weights[held_out] if weighted else None)
         if learner.verbose:
             shown = f"mean loss={loss:.6f}" if validation is None else f"validation score={-loss:.6f}"
-            print(f"-- Epoch {epoch}: t={learner.t_} {learner._progress()} updates={learner.n_updates_} {shown}")
-        if learner.tol is not None:
+            print(f"-- Epoch {epoch}: t={learner.t_} updates={learner.n_updates_} {shown}")
+        if loss_tol is not None:
+            if not more[model.COUNTERS["updates"]]:
+                return n_skipped
+        elif learner.tol is not None:
             idle = idle + 1 if loss > best - learner.tol else 0
             best = min(best, loss)
             if idle >= learner.n_iter_no_change:
                 break
-
-
-def learn_in_cycles(learner: Any, batch: Batch, params: Any, generator: Generator) -> None:
-    """Learn the rows of a `fit` with `loss_tol` until no squared loss exceeds it (PA, section 4).
-
-    Each step brings the weights nearer to any u without loss, by at least loss_tol / max ||x||^2.
-    """
-    for cycle in range(1, learner.max_iter + 1):
-        before = learner.n_updates_
-        order = _order_of(learner, generator, batch.rows.n_rows, NO_ORDER)
-        learner._learn(batch._replace(order=order), params, cycle, sqrt(learner.loss_tol))
-        learner.n_iter_ = cycle
-        if learner.verbose:
-            print(f"-- Cycle {cycle}: t={learner.t_} updates={learner.n_updates_}")
-        if learner.n_updates_ == before:
-            return
-    warn_caller(
-        f"{type(learner).__name__}: fit must leave no squared loss above loss_tol={learner.loss_tol:g}, but rows still took "
-        f"steps in the last of max_iter={learner.max_iter} cycles. Raise max_iter or loss_tol; if no weights have so small "
-        "a loss on all rows, no number of cycles will do.", "ConvergenceWarning",
-    )
-
-
-def _order_of(learner: Any, generator: Generator, rows: np.ndarray | int, unshuffled: np.ndarray) -> np.ndarray:
-    return generator.permutation(rows).astype(np.int64, copy=False) if learner.shuffle else unshuffled
+    if loss_tol is not None:
+        warn_caller(
+            f"{type(learner).__name__}: fit must leave no squared loss above loss_tol={loss_tol:g}, but rows still took steps in "
+            f"the last of max_iter={learner.max_iter} cycles. Raise max_iter or loss_tol; if no weights have so small a loss on "
+            "all rows, no number of cycles will do.", "ConvergenceWarning",
+        )
+    return n_skipped
 
 
 # --- given weights -------------------------------------------------------------------------------------------------------------
 
 
-def with_weights(
-    learner: Any, batch: Batch, state: Any, coef_init: ArrayLike | None, intercept_init: ArrayLike | None, level: float,
-) -> Any:
-    """Return a state that starts from given weights of X, with the scale of its first rows. level : of the targets, which the
-    intercept includes."""
-    state = state.copy()
-    state.tell_scale(batch.rows, np.flatnonzero(batch.live()))
-    state.hold_scale()
-    first = state.view[:, 0]
-    before = first.copy()
-    for name, given in (("coef_init", coef_init), ("intercept_init", intercept_init)):
-        if given is not None:
-            set_weights(learner, state, name, given, level)
-    if len(state.correction):  # the average's sums count this as a step
-        rounds = max(state.count("t") - int(learner.average) + 1, 0)
-        state.correction += rounds * (first.astype(np.float64) - before).reshape(-1)
-    return state
+def set_weights(learner: Any, state: Any, **given: ArrayLike | None) -> None:
+    """Set weights of X, by the names of arguments that show them like `coef_` and `intercept_`, in a copy of a model.
 
-
-def set_weights(learner: Any, state: Any, name: str, given: ArrayLike, level: float) -> slice:
-    """Set weights of X, as `coef_` or `intercept_` show them, in a model whose scale stays; return which features they are of."""
+    Its scale stays; an average begins again with them.
+    """
     who, n, k = type(learner).__name__, state.n_features, state.n_columns - state.n_none
-    is_coef = name.startswith("coef")
-    shape, features = ((k, n), slice(n)) if is_coef else ((k,), slice(n, None))
-    values = validate.read_numbers(f"{who}: {name}", given)
-    if values.shape != shape and not (k == 1 and values.shape == shape[1:]):
-        wanted = shape[1:] if learner._flat and is_coef else shape
-        raise ValueError(f"{who}: {name} must have shape {wanted}, got {values.shape}.")
-    values = values.reshape(shape)
-    values = values * state.scale if is_coef else (values - level) / (state.constant or 1.0)
-    numbers = state.numbers_of(values.T.reshape(-1, k), features)
-    if not np.isfinite(numbers).all() or np.abs(numbers).max(initial=0.0) > np.finfo(state.dtype).max / 4:
-        raise ValueError(f"{who}: {name} must be finite and within {state.dtype}, got a value that is not.")
-    if is_coef or state.constant:
-        state.primary[features, :k] = numbers
-        state.counters[model.COUNTERS["max_abs_weight"]] = np.abs(state.primary).max()
-    return features
+    state.hold_scale()
+    for name, weights in given.items():
+        if weights is None:
+            continue
+        is_coef = name.startswith("coef")
+        shape, features = ((k, n), slice(n)) if is_coef else ((k,), slice(n, None))
+        values = validate.read_numbers(f"{who}: {name}", weights)
+        if values.shape != shape and not (k == 1 and values.shape == shape[1:]):
+            wanted = shape[1:] if learner._flat and is_coef else shape
+            raise ValueError(f"{who}: {name} must have shape {wanted}, got {values.shape}.")
+        values = values.reshape(shape)
+        values = values * state.scale if is_coef else (values - state.level) / (state.constant or 1.0)
+        numbers = state.numbers_of(values.T.reshape(-1, k), features)
+        if not np.isfinite(numbers).all() or np.abs(numbers).max(initial=0.0) > np.finfo(state.dtype).max / 4:
+            raise ValueError(f"{who}: {name} must be finite and within {state.dtype}, got a value that is not.")
+        if is_coef or state.constant:
+            state.primary[features, :k] = numbers
+            state.counters[model.COUNTERS["max_abs_weight"]] = np.abs(state.primary).max()
+        if len(state.correction):
+            state.corrections[features, :k] = 0.0

@@ -19,13 +19,12 @@ import numpy as np
 from .._compiled import model
 from .._input import validate
 from .._input.compat import not_fitted, warn_caller
-from .._models.state import NO_ORDER, n_vectors
 from .._models.states import STATES
 from .._registry import AUTO, Params, select
 from .._rows import Rows
-from . import saving
+from . import fitting, saving
 from .estimator import Estimator
-from .fitting import Batch, fit, warn_of_skipped
+from .fitting import NO_PREDICTIONS, Batch, warn_of_skipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
 
 MUCH = 1 << 26  # bytes; smaller models are not checked against the free memory
 MANY_ROWS = 1 << 10  # rows that are enough to tell the sizes of columns
-NO_COUNTERS = np.zeros(model.N_COUNTERS)
-_ROUNDS = model.COUNTERS["t"]
 _SAME_COLUMNS = "Give rows with the columns of the first call, or start a new model."
 
 UNLIKE = "columns of a dense X should be of like sizes"  # the beginning of a warning, behind the learner's name
@@ -57,12 +54,12 @@ def exclusive(learn: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, 
     def in_one_thread(self: E, *arguments: P.args, **named: P.kwargs) -> T:
         with self._own_lock(), np.errstate(under="ignore"):
             before = self.__dict__.copy()
-            counters = before["_state"].counters if "_state" in before else NO_COUNTERS
-            n_rows = counters.item(_ROUNDS)
+            state = before.get("_state")
+            t = state and state.count("t")
             try:
                 return learn(self, *arguments, **named)
             except Exception:
-                if counters.item(_ROUNDS) == n_rows:
+                if state is None or state.count("t") == t:
                     self.__dict__.update(before)  # (at no time does a reader miss one)
                     for name in self.__dict__.keys() - before.keys():
                         del self.__dict__[name]
@@ -71,10 +68,13 @@ def exclusive(learn: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, 
     return in_one_thread
 
 
+fit = exclusive(fitting.fit)
+
+
 class OnlineLearner(saving.Describing, Estimator):
     """Base of the online learners of all tasks: checked calls, passes over rows, and the fitted attributes.
 
-    A task's own class reads the targets, names the kernel (`_task`) and scores held-out rows (`_validate`).
+    A task's own class reads the targets (`_read_targets`), names the kernel and scores held-out rows (`_validate`).
     """
 
     n_iter_: int
@@ -85,14 +85,10 @@ class OnlineLearner(saving.Describing, Estimator):
     _has_fast_path = True  # False: small calls go the general way, which has steps of the class's own
     _are_seen = False  # True if the rows of a pass were learnt before: probabilities then learn nothing from them
     _flat = False  # True if coef_ has shape (n_features,): there is always a single vector
+    early_stopping, loss_tol, class_weight = False, None, None  # of a class without these parameters
 
-    if TYPE_CHECKING:  # defined by the tasks
-
-        def _read_targets(self, y: Any, n_rows: int) -> np.ndarray:
-            """Return the checked labels or numbers of a call."""
-
-        def _task(self, state: Any) -> str:
-            """Return the kernel's name."""
+    _read_targets: Callable[[str, Any, int], np.ndarray]  # defined by the tasks: labels or numbers, of who, y, number of rows;
+    _task: Callable[[Any], str]  # and the name of a state's kernel
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
@@ -106,14 +102,9 @@ class OnlineLearner(saving.Describing, Estimator):
 
     def _choose(self) -> Any:
         """Return what the parameters choose, each of them checked: the numbers of a pass."""
-        values = self._given()
-        for name in ("fit_intercept", "intercept_scaling"):  # (a subclass may only inherit them)
-            if name in self.__dict__:
-                values[name] = self.__dict__[name]
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}  # (a subclass may have fewer parameters)
         algorithm = select(type(self), values)
         self._read_dtype()
-        for name in algorithm.params:  # (a subclass may have fewer parameters than its base)
-            values.setdefault(name, getattr(self, name))
         # Deviations from the mean of the targets are learnt. (Weights on a simplex combine predictions of the target itself.)
         auto = values.get("fit_intercept") and values.get("intercept_scaling") in AUTO
         values["level"] = bool(algorithm.level and auto and values.get("signed", True))
@@ -122,17 +113,6 @@ class OnlineLearner(saving.Describing, Estimator):
                 values[name] = number
         return self._params_of(algorithm, values)
 
-    def _check_range(self, params: Any, dtype: np.dtype[Any]) -> None:
-        """Check that parameters fit the model's dtype, which depends on X, and the present model."""
-        params.check_range(type(self).__name__, dtype)
-        if "_state" in self.__dict__ and self._state.can_learn_with(params) and not self._state.stays_in_range(params):
-            names = [name for name in ("eta0", "delta", "alpha") if name in self._parameter_names()]
-            got = " and ".join(f"{name}={getattr(self, name)!r}" for name in names) or "others of a member"
-            must = " and ".join(names) or "eta0 and delta"
-            raise ValueError(
-                f"{type(self).__name__}: {must} must keep the weights within {dtype}, got {got}. Set them back, or call fit."
-            )
-
     def _is_another_kind(self, params: Any) -> bool:
         """Return True if these parameters ask for a model of another kind than the present one."""
         return self._read_dtype() not in (None, self._state.dtype) or not self._state.can_learn_with(params)
@@ -140,8 +120,7 @@ class OnlineLearner(saving.Describing, Estimator):
     def _changed(self) -> str:
         """Name the parameters whose values the model was not learnt with."""
         given = self._state.given
-        names = [name for name, value in self.get_params(deep=False).items() if name in given and given[name] is not value]
-        return ", ".join(name for name in names if repr(given[name]) != repr(getattr(self, name))) or "dtype"
+        return ", ".join(name for name, value in self._given().items() if repr(given.get(name, value)) != repr(value))
 
     def _start(self, params: Any, rows: Rows, n_classes: int) -> Any:
         """Return an empty model of rows like these."""
@@ -151,19 +130,12 @@ class OnlineLearner(saving.Describing, Estimator):
     def _check_size(self, params: Any, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
         """Refuse numbers of features or classes with which no model can begin, as it would not fit in memory."""
         needed, who = STATES[params.model].n_bytes(params, n_features, n_classes, dtype), type(self).__name__
-        if needed <= MUCH or needed <= (free := validate.available_memory()):
-            return
-        size = f"{needed / 1e9:.1f} GB, where {free / 1e9:.1f} GB are free."
-        if params.model in ("full_gaussian", "full_potential"):
-            matrices = f"{n_vectors(n_classes)} x {n_features + 1} x {n_features + 1} numbers of {np.dtype(dtype)}"
+        if needed > MUCH and needed > (free := validate.available_memory()):
             raise validate.ParameterError(
-                f"{who}: covariance='full' must fit in memory, got {matrices}, {size} Use covariance='diagonal', or fewer "
-                "features.", "covariance", "covariance=",
+                f"{who}: the model must fit in memory, got {n_classes} classes x {n_features:,} features of {np.dtype(dtype)}, "
+                f"{needed / 1e9:.1f} GB, where {free / 1e9:.1f} GB are free. Take fewer features (or a diagonal covariance).",
+                "n_features", "features",
             )
-        raise validate.ParameterError(
-            f"{who}: the model must fit in memory, got {n_classes} classes x {n_features:,} features, {size} "
-            f"About {free / needed * n_features:,.0f} features would fit.", "n_features", "features",
-        )
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
@@ -175,8 +147,7 @@ class OnlineLearner(saving.Describing, Estimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            CSR with sorted columns (int32 or int64) and C-ordered arrays, of the model's dtype, are read in place; others
-            are converted. No other thread may change the arrays of a call while it runs: they are checked, then read.
+            CSR with sorted columns (int32 or int64) and C-ordered arrays, of the model's dtype, are read in place: see `fit`.
         y : array-like of shape (n_samples,)
             Targets: finite numbers. A one-class learner uses none.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -185,17 +156,12 @@ class OnlineLearner(saving.Describing, Estimator):
         Returns
         -------
         self : object
-
-        Raises
-        ------
-        ValueError
-            If a parameter, X, y or sample_weight is not valid. The model is then unchanged.
         """
         state = self.__dict__.get("_state")
         learnt = 0 if state is None else state.try_partial_fit(self.__dict__, X, y, sample_weight)
         if learnt == 0:
             self._partial_fit(X, y, sample_weight)
-        elif learnt != 1:
+        elif learnt > 1:
             warn_of_skipped(self, learnt - 1)
         return self
 
@@ -208,7 +174,8 @@ class OnlineLearner(saving.Describing, Estimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            No other thread may change the arrays of a call while it runs: they are checked, then read.
+            CSR with sorted columns (int32 or int64) and C-ordered arrays, of the model's dtype, are read in place; others
+            are converted. No other thread may change the arrays of a call while it runs: they are checked, then read.
         y : array-like of shape (n_samples,)
             A classifier's labels, of at least two classes: integers, booleans, strings, or floats that are integers.
             A regressor's targets: finite numbers. A one-class learner uses none.
@@ -218,63 +185,59 @@ class OnlineLearner(saving.Describing, Estimator):
         Returns
         -------
         self : object
-
-        Raises
-        ------
-        ValueError
-            If a parameter, X, y or sample_weight is not valid. The model is then unchanged.
         """
-        return self._fit(X, y, sample_weight)
+        return fit(self, X, y, sample_weight)
 
     @exclusive
-    def _partial_fit(self, X: Matrix, y: Any, sample_weight: ArrayLike | None) -> None:
-        """Learn one pass over rows whose targets need no classes; everything is read before the first write."""
-        rows, params, first = self._read_call(X)
-        targets = self._read_targets(y, rows.n_rows)
-        weights = validate.read_weights(type(self).__name__, sample_weight, rows.n_rows)
-        n_skipped = 0 if first else self._state.count("skipped")
-        if first:
-            self._begin(X, rows, self._start(params, rows, 1))
-        self._learn(Batch(rows, targets, weights), params)
-        self._end_call(n_skipped)
+    def _partial_fit(
+        self, X: Matrix, y: Any, sample_weight: ArrayLike | None, classes: ArrayLike | None = None,
+        predictions: np.ndarray = NO_PREDICTIONS,
+    ) -> np.ndarray:
+        """Learn one pass over rows; everything is read before the first write. Return the targets.
 
-    @exclusive
-    def _fit(
-        self, X: Matrix, y: Any, sample_weight: ArrayLike | None, coef_init: ArrayLike | None = None,
-        intercept_init: ArrayLike | None = None,
-    ) -> Self:
-        fit(self, X, y, sample_weight, coef_init, intercept_init)
-        return self
-
-    def _can_go_on(self) -> bool:
-        """Return True if `fit` can go on with the present model."""
-        return True
-
-    def _check_call(self, X: Matrix, whole: bool) -> None:
-        """Check what only some learners require of X in `fit` (whole) or `partial_fit`."""
-
-    def _batch_of_fit(self, batch: Batch, again: bool) -> tuple[Batch, np.ndarray | None]:
-        """Return the rows of a `fit` as the kernels take them, and the classes, which a classifier computes here."""
-        return batch, None
-
-    def _read_call(self, X: Matrix) -> tuple[Rows, Any, bool]:
-        """Return rows, parameters, and True at the first call, for a `partial_fit`, checked against the present model."""
+        predictions : empty, or filled (of classifiers) with what `predict` would have said of each row just before it was learnt,
+        as the place among `classes_` after the call; NO_CLASS before there is one. A row of weight 0 keeps what is there.
+        """
+        who = type(self).__name__
+        rows, params = self._read_call(X)
+        targets = self._read_targets(who, y, rows.n_rows)
+        weights = validate.read_weights(who, sample_weight, rows.n_rows)
+        n_skipped = self._learn_new(X, Batch(rows, targets, weights, predictions=predictions), params, classes)
         state = self.__dict__.get("_state")
-        is_same = state is not None and bool(state.given) and all(map(is_, state.given.values(), self._given().values()))
-        params = state.params if state is not None and is_same else self._choose()
-        self._check_call(X, whole=False)
-        if state is not None and not is_same and self._is_another_kind(params):
-            raise ValueError(
-                f"{type(self).__name__}: partial_fit must go on with the kind of model it began with, got other values of "
-                f"{self._changed()}. Call fit, or start with clone(estimator)."
-            )
-        rows = self._read_rows(X, state)
-        if not is_same:
-            self._check_range(params, rows.data.dtype)
-        return rows, params, state is None
+        is_few_enough = state is not None and (state.classes is None or len(state.classes) > 1)
+        if is_few_enough and self._has_fast_path and self.class_weight is None:
+            same = {**state.given, **{name: self.__dict__.get(name) for name in ("feature_names_in_", "_are_seen")}}
+            state.open_small_calls(same, self._own_lock(), model.TASKS[self._task(state)], state.classes)
+        if n_skipped:
+            warn_of_skipped(self, n_skipped)
+        return targets
 
-    def _read_rows(self, X: Matrix, state: Any) -> Rows:
-        """Return X as rows of a model's features and dtype; None: of the first call, in which X determines both."""
+    def _learn_new(self, X: Matrix, batch: Batch, params: Any, classes: ArrayLike | None) -> int:
+        """Learn the rows of a `partial_fit`; return how many were skipped. classes : named in the call."""
+        if "_state" not in self.__dict__:
+            self._begin(X, batch.rows, self._start(params, batch.rows, 1))
+        return self._learn(batch, params)
+
+    def _read_call(self, X: Matrix) -> tuple[Rows, Any]:
+        """Return rows and parameters of a `partial_fit`, checked against the present model."""
+        who, state = type(self).__name__, self.__dict__.get("_state")
+        if state is not None and state.given and all(map(is_, state.given.values(), self._given().values())):
+            return self._read_rows(X, state, learns=True), state.params
+        params = self._choose()
+        if state is not None and self._is_another_kind(params):
+            raise ValueError(
+                f"{who}: partial_fit must go on with the kind of model it began with, got other values of {self._changed()}. "
+                "Call fit, or start with clone(estimator)."
+            )
+        rows = self._read_rows(X, state, learns=True)
+        params.check_range(who, rows.data.dtype)
+        return rows, params
+
+    def _read_rows(self, X: Matrix, state: Any, learns: bool = False) -> Rows:
+        """Return X as rows of a model's features and dtype; None: of the first call, in which X determines both.
+
+        learns : True for rows that are to be learnt.
+        """
         rows = validate.read_rows(type(self).__name__, X, self._read_dtype() if state is None else state.dtype)
         if state is not None:
             check_features(self, X, rows.n_features, state)
@@ -287,47 +250,37 @@ class OnlineLearner(saving.Describing, Estimator):
         if "_state" not in self.__dict__ and rows.is_dense and rows.n_rows > 1:
             warn_of_unlike_columns(type(self).__name__, rows.part(0, min(rows.n_rows, MANY_ROWS)).array())
         take_features(self, X, rows.n_features)
-        state.close_small_calls()
-        state.classes, state.is_open, state.sparse_coef = classes, is_open, None
+        state.classes, state.is_open, state.given = classes, is_open, self._given()
         self.n_iter_ = 1
         self._state = state  # (last: readers in other threads find a whole model)
 
-    def _learn(self, batch: Batch, params: Any, epoch: int = 0, slack: float = 0.0) -> None:
-        """Learn rows with the task's kernel. (Only classes are predicted on the way.)
+    def _learn(self, batch: Batch, params: Any, epoch: int = 0, slack: float = 0.0, state: Any = None) -> int:
+        """Learn rows with the task's kernel; return how many were skipped. (Only classes are predicted on the way.)
 
         epoch : of a `fit`, which holds the level of the targets: probabilities learn from the rows of the first alone.
-        slack : the largest loss without a step.
+        slack : the largest loss without a step. state : a model with classes that join, to take the place of the present one when
+        it has learnt a row. (A class without one would be predicted for rows that scored 0 so far.)
         """
-        self._state.sparse_coef = None
-        if batch.rows.n_rows and (batch.order is NO_ORDER or len(batch.order)):
-            self._state = self._ready(self._state, batch, params, epoch, slack)
-            self._state.learn(model.TASKS[self._task(self._state)], *batch)
-
-    def _ready(self, state: Any, batch: Batch, params: Any, epoch: int = 0, slack: float = 0.0) -> Any:
-        """Return a model, or a copy of one whose arrays are read-only, as one that learns a batch with these parameters."""
-        state = state.writable()
+        state = (self._state if state is None else state).writable()
         if params.joint and state.n_none:  # ("none of these" is no class of a joint problem)
             state = state.closed()
-        balanced = isinstance(getattr(self, "class_weight", None), str) and not len(batch.class_weights)  # ("balanced")
+        balanced = isinstance(self.class_weight, str) and not len(batch.class_weights)  # ("balanced")
         of_pass = params.of_pass(state, state.is_open, balanced)._replace(slack=slack)
         if state.params != of_pass:  # (else the struct of the loops is that of the last pass)
             state.params = of_pass
         state.given, state.sparse_coef = self._given(), None
         state.are_seen, state.holds_level = self._are_seen or epoch > 1, epoch > 0
-        return state
-
-    def _end_call(self, n_skipped: int) -> None:
-        """End a `partial_fit` on the general path, after which small calls may take the short one. n_skipped : of before it."""
-        state = self._state
-        is_ready = self._has_fast_path and not self._are_seen and getattr(self, "class_weight", None) is None
-        is_ready = is_ready and (state.classes is None or 1 < len(state.classes) == len(state.counts))
-        if is_ready and state.given:
-            same = {**state.given, "feature_names_in_": self.__dict__.get("feature_names_in_")}
-            state.open_small_calls(same, self._own_lock(), model.TASKS[self._task(state)], state.classes)
-        elif self._has_fast_path:
-            state.close_small_calls()
-        if (n := state.count("skipped") - n_skipped) > 0:
-            warn_of_skipped(self, n)
+        state.close_small_calls()
+        t = state.count("t")
+        try:
+            return state.learn(model.TASKS[self._task(state)], *batch)
+        finally:
+            if state.count("t") > t:
+                came = state.counts > 0.0
+                if state.is_open and not came.all():  # (an interrupt before the first rows of labels that join)
+                    classes, state = state.classes[came], state.keep_classes(came)
+                    state.classes = classes
+                self._state = state
 
     # --- reading -------------------------------------------------------------------------------------------------------------
 
@@ -346,12 +299,7 @@ class OnlineLearner(saving.Describing, Estimator):
             found = state.try_decision(X, self.__dict__.get("feature_names_in_"))
             if found is not None:
                 return found if found.shape[1] <= len(state.counts) else of_classes(found, state), state
-        return self._scores(self._read_rows(X, state), state), state
-
-    def _scores(self, rows: Rows, state: Any) -> np.ndarray:
-        scores = np.empty((rows.n_rows, state.n_columns))
-        state.decision(rows, scores)
-        return of_classes(scores, state)
+        return scores_of(state.decision, self._read_rows(X, state), state), state
 
     @property
     def t_(self) -> int:
@@ -409,6 +357,13 @@ def check_features(learner: Any, X: Matrix, n_features: int, state: Any = None) 
         state.columns = None if frame is None else (seen, frame.columns)  # (an object that does not change)
 
 
+def scores_of(read: Callable[[Rows, np.ndarray], None], rows: Rows, state: Any) -> np.ndarray:
+    """Return what a method of a model reads of rows, (rows, vectors)."""
+    found = np.empty((rows.n_rows, state.n_columns))
+    read(rows, found)
+    return of_classes(found, state)
+
+
 def of_classes(numbers: np.ndarray, state: Any) -> np.ndarray:
     """Return a number for each row and vector without those of "none of these"."""
     return np.ascontiguousarray(numbers[:, :-1]) if state.n_none else numbers
@@ -438,9 +393,7 @@ def state_of(learner: Any) -> Any:
 @contextmanager
 def learning(learner: OnlineLearner, again: bool) -> Iterator[None]:
     """Mark the rows learnt inside the context as learnt before (`again`) or new: probabilities learn from new rows only."""
-    learner._are_seen, state = again, learner.__dict__.get("_state")
-    if isinstance(state, model.Model):
-        state.close_small_calls()
+    learner._are_seen = again
     try:
         yield
     finally:

@@ -91,8 +91,8 @@ verbose : int, default=0
     Above 0: a line for each epoch.
 probability : bool, default=False
     Learn probabilities with the model, for `predict_proba`: two numbers of the scores, from every new row before it is learnt
-    (in `fit` only in the first epoch; `class_weight` is ignored). `fit` warns where the last rows bias the last weights (of the
-    Perceptron, PA and CW) and there is no `average`.
+    (in `fit` only in the first epoch; `class_weight` is ignored). The last weights of the Perceptron, PA and CW lean towards the
+    last rows: give these learners `average=True`, too.
 dtype : numpy.float32, numpy.float64 or None, default=None
     Type of the model. None: that of the first X (float64 if that is neither).
 loss_tol : float or None, default=None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, frexp
+from math import frexp
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -11,12 +11,13 @@ from .._compiled import model
 from .._input import validate
 from .._input.compat import warn_caller
 from .fitting import read_weights_of_fit
+from .learner import scores_of
 from .weights import WithVariances, WithWeights
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from .._input.types import Generator, Matrix
+    from .._input.types import Matrix
     from .._rows import Rows
 
 
@@ -25,33 +26,15 @@ class OnlineRegressor(WithWeights):
 
     _estimator_type = "regressor"
     _flat = True
-    validation_fraction: float
+    _read_targets = staticmethod(validate.read_targets)
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
     def _task(self, state: Any) -> str:
         return "regression"
 
-    def _read_targets(self, y: ArrayLike, n_rows: int) -> np.ndarray:
-        return validate.read_targets(type(self).__name__, y, n_rows)
-
-    def _split(self, targets: np.ndarray, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
-        n_rows = len(targets)
-        n_held_out = max(ceil(self.validation_fraction * n_rows), 2)  # R^2 needs two
-        if n_held_out >= n_rows:
-            raise ValueError(
-                f"{type(self).__name__}: early_stopping must have two rows to hold out and one to learn from, got "
-                f"n_samples={n_rows} with validation_fraction={self.validation_fraction!r}. Give more rows, or "
-                "early_stopping=False."
-            )
-        order = generator.permutation(n_rows).astype(np.int64, copy=False)
-        return np.sort(order[n_held_out:]), np.sort(order[:n_held_out])
-
     def _validate(self, rows: Rows, y: np.ndarray, weights: np.ndarray | None) -> float:
-        return _r2(y, self._scores(rows, self._state)[:, 0], weights)
-
-    def _progress(self) -> str:
-        return f"progressive_mse={self.progressive_mse_:.6g}"
+        return _r2(y, scores_of(self._state.decision, rows, self._state)[:, 0], weights)
 
     # --- predicting ----------------------------------------------------------------------------------------------------------
 
@@ -120,7 +103,7 @@ class SecondOrderRegressor(WithVariances, OnlineRegressor):
         """
         if not return_std:
             return self._decide(X)[0][:, 0]
-        predictions, deviations, _ = self._decide_with_std(X)
+        predictions, deviations = self._decide_with_std(X)
         return predictions[:, 0], deviations[:, 0]
 
 

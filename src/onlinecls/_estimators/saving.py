@@ -76,7 +76,7 @@ class Describing:
         learner.n_features_in_, learner.n_iter_ = state.n_features, header["n_iter"]
         state.classes, state.is_open, state.given = classes, is_open, before.get_params(deep=False)
         state.params = params.of_pass(state, is_open, isinstance(getattr(before, "class_weight", None), str))
-        before._check_range(state.params, state.dtype)
+        state.params.check_range(who, state.dtype)
         learner._state = state
         return learner.sparsify() if header["sparse"] else learner
 

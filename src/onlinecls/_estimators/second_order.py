@@ -169,7 +169,6 @@ class ConfidenceWeightedClassifier(LinearClassifier, SecondOrderClassifier):
     """
 
     _poor_score = True
-    _is_biased = True
 
     eta: float = 0.8
     _: KW_ONLY

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
 from .._models.state import read_only
 from .estimator import quiet
 from .fitting import set_weights
-from .learner import OnlineLearner, exclusive, of_classes
+from .learner import OnlineLearner, exclusive, scores_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -76,10 +76,7 @@ class WithWeights(OnlineLearner):
                 f"{type(self).__name__}: {name} must be what the rows have taught, as it follows from other numbers, got weights "
                 "to set. Use AROWClassifier or PassiveAggressiveClassifier, say."
             )
-        state.hold_scale()
-        features = set_weights(self, state, name, weights, state.level if state.params.level else 0.0)
-        if len(state.correction):
-            state.corrections[features, : state.n_columns - state.n_none] = 0.0
+        set_weights(self, state, **{name: weights})
         state.sparse_coef = None
         self._state = state
 
@@ -116,10 +113,8 @@ class WithVariances(OnlineLearner):
         found = state.covariance(self._flat)
         return over(found[:-1] if state.n_none else found, state.scale * state.scale)
 
-    def _decide_with_std(self, X: Matrix) -> tuple[np.ndarray, np.ndarray, Any]:
-        """Return the scores of X and their standard deviations √(x'Σx), (rows, vectors) each, and the model."""
+    def _decide_with_std(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of X and their standard deviations √(x'Σx), (rows, vectors) each."""
         state = self._fitted_state()
         rows = self._read_rows(X, state)
-        deviations = np.empty((rows.n_rows, state.n_columns))
-        state.deviation(rows, deviations)
-        return self._scores(rows, state), of_classes(deviations, state), state
+        return scores_of(state.decision, rows, state), scores_of(state.deviation, rows, state)

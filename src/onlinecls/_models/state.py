@@ -449,10 +449,6 @@ class State(model.Model):
         found, rounds = self._last_weights(params, features), self.average_rounds(params)
         return found - self.corrections[features] / rounds if rounds else found
 
-    def stays_in_range(self, params: Any) -> bool:
-        """Return True if weights that are read with other parameters still fit the dtype."""
-        return True
-
     def _last_weights(self, params: Any, features: slice) -> np.ndarray:
         """Return the weights after the last row, (features, columns)."""
         return self.slot(0, features)

@@ -234,8 +234,7 @@ class DualAveragingState(MirrorState):
         """Return the largest |z| of a weight of 0."""
         return params.l1 * self.count("t")
 
-    def stays_in_range(self, params: Any) -> bool:
-        if params.geometry != self.geometry:  # (the next fit starts another kind of model)
-            return True
+    def can_learn_with(self, params: Any) -> bool:
+        """Return True if this model may go on with these parameters, with which its weights must stay within the dtype."""
         most = params.eta0 * float(self.counters[self.COUNTERS["max_abs_weight"]])
-        return isfinite(most) and most <= self.largest * params.delta
+        return super().can_learn_with(params) and isfinite(most) and most <= self.largest * params.delta

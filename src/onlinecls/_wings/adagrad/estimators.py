@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._estimators.classifier import LinearClassifier
 from ..._estimators.parameters import estimator
+from ..._models.state import State
 from ..._models.states import DualAveragingState
 
 if TYPE_CHECKING:
@@ -60,10 +61,10 @@ class ProximalState(DualAveragingState):
     def threshold(self, params: Params) -> float:
         return params.l1
 
-    def stays_in_range(self, params: Params) -> bool:
+    def can_learn_with(self, params: Params) -> bool:
         """Return True if weights that are read with other parameters still fit the dtype: |w| <= alpha t (see `step_fits`)."""
         most = max(float(self.counters[self.COUNTERS["max_abs_weight"]]), self.count("updates") * max(self.constant, 1.0))
-        return params.geometry != self.params.geometry or params.eta0 * most <= self.largest
+        return State.can_learn_with(self, params) and params.eta0 * most <= self.largest
 
     def _halve(self, place: int, side: float, share: float, params: Params) -> None:
         """Take the z of half the weight by the present l1, and all of a z within the threshold."""

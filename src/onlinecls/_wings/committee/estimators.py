@@ -165,7 +165,7 @@ class CommitteeClassifier(WithProbabilities):
     class_weight: ClassWeight = None
 
     if not TYPE_CHECKING:  # (the base has them as parameters)
-        average, early_stopping, tol, intercept_scaling, multi_class = False, False, None, "auto", "ovr"
+        average, tol, intercept_scaling, multi_class = False, None, "auto", "ovr"
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 

@@ -362,7 +362,6 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
     class_weight: ClassWeight = None
     signed: bool = False
 
-    early_stopping = False  # (no parameter)
     _has_fast_path = False  # (advice is checked)
 
     def __sklearn_tags__(self) -> Tags:
@@ -371,7 +370,7 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
         tags.classifier_tags.multi_class, tags.input_tags.positive_only = False, not self.signed
         return tags
 
-    def _read_rows(self, X: Matrix, state: Any) -> Rows:
+    def _read_rows(self, X: Matrix, state: Any, learns: bool = False) -> Rows:
         rows = super()._read_rows(X, state)
         least, most = rows.data.min(initial=0.0), rows.data.max(initial=1.0)  # (no array of the size of X)
         lowest, hint = 0.0, "Each feature is an expert's chance of the second class; signed=True takes advice in [-1, 1]."

@@ -276,7 +276,6 @@ class _KernelLearner(EpochParameters, OnlineLearner):
     r: float = 0.1
     fit_intercept: bool = True
 
-    early_stopping = False  # (no parameter, where a class does not name it)
     if not TYPE_CHECKING:  # (the base has it as a parameter)
         dtype = np.float64  # (coefficients and kernel values are float64)
     _has_fast_path = _flat = False
@@ -292,19 +291,22 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         """Return True if gamma depends on all rows of a `fit`."""
         return self.gamma == "scale" and self.kernel in ("rbf", "poly", "sigmoid")
 
-    def _check_call(self, X: Any, whole: bool) -> None:
-        """Check that a precomputed kernel is dense and square, and that partial_fit has no gamma="scale"."""
-        who = type(self).__name__
-        if not whole and "_state" not in self.__dict__ and self._needs_rows():
+    def _read_call(self, X: Any) -> tuple[Rows, Any]:
+        if "_state" not in self.__dict__ and self._needs_rows():
             raise ValueError(
-                f"{who}: gamma must be a number or 'auto' for partial_fit, got gamma='scale', which needs the variance of a "
-                "whole set. Call fit first, or give gamma."
+                f"{type(self).__name__}: gamma must be a number or 'auto' for partial_fit, got gamma='scale', which needs the "
+                "variance of a whole set. Call fit first, or give gamma."
             )
-        if self.kernel == "precomputed" and (hasattr(X, "format") or len({*np.shape(X)}) > 1):
+        return super()._read_call(X)
+
+    def _read_rows(self, X: Any, state: Any, learns: bool = False) -> Rows:
+        rows = super()._read_rows(X, state)
+        if learns and self.kernel == "precomputed" and (rows.n_rows != rows.n_features or not rows.is_dense):
             raise ValueError(
-                f"{who}: X must be a dense square matrix for kernel='precomputed' (k of each row with each) to learn from, got "
-                f"{type(X).__name__} of shape {np.shape(X)}. For streams give the kernel itself, as a callable."
+                f"{type(self).__name__}: X must be a dense square matrix for kernel='precomputed' (k of each row with each) to "
+                f"learn from, got one of shape {np.shape(X)}. For streams give the kernel itself, as a callable."
             )
+        return rows
 
     def _start(self, params: Params, rows: Rows, n_classes: int) -> SupportState:
         state = super()._start(params, rows, n_classes)

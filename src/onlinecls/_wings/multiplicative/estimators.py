@@ -64,7 +64,7 @@ class _Multiplicative(OnlineLearner):
         tags.input_tags.positive_only = not self.signed
         return tags
 
-    def _read_rows(self, X: Matrix, state: Any) -> Rows:
+    def _read_rows(self, X: Matrix, state: Any, learns: bool = False) -> Rows:
         rows = super()._read_rows(X, state)
         if not self.signed and rows.data.min(initial=0.0) < 0.0:
             at = int((rows.data < 0.0).argmax())

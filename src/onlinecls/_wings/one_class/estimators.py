@@ -31,7 +31,7 @@ class OnlineOneClass(EpochParameters, OnlineLearner):
 
     _estimator_type = "outlier_detector"
     _has_fast_path = False
-    early_stopping = False  # (no parameter)
+    _read_targets = staticmethod(lambda who, y, n_rows: NO_WEIGHTS)
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
@@ -44,15 +44,9 @@ class OnlineOneClass(EpochParameters, OnlineLearner):
     def fit(self, X: Matrix, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         return super().fit(X, y, sample_weight)
 
-    def _read_targets(self, y: object, n_rows: int) -> np.ndarray:
-        return NO_WEIGHTS
-
     def fit_predict(self, X: Matrix, y: Any = None, sample_weight: ArrayLike | None = None) -> NDArray[np.int64]:
         """Run `fit`, then `predict` the same rows: ndarray of int64, shape (n_samples,)."""
         return self.fit(X, y, sample_weight).predict(X)
-
-    def _progress(self) -> str:
-        return f"mistakes={self.n_mistakes_}"
 
     # --- what is read of a model ---------------------------------------------------------------------------------------------
 
