@@ -18,7 +18,7 @@ from .weights import WithVariances, WithWeights
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from .._input.types import ClassWeight, Matrix
+    from .._input.types import Matrix, Numbers
     from .._rows import Rows
 
 RUN = 100  # rows of one label, one after the other, of which a call warns
@@ -28,9 +28,7 @@ NO_CLASS = -1  # instead of a prediction, for a row before there was a class to 
 class OnlineClassifier(WithWeights):
     """Base of all classifiers. A subclass adds its docstring and parameters; the registry has the rest."""
 
-    class_weight: ClassWeight
     multi_class: Literal["ovr", "crammer_singer"]
-    validation_fraction: float
 
     _estimator_type = "classifier"
     _read_targets = staticmethod(validate.read_labels)
@@ -105,8 +103,9 @@ class OnlineClassifier(WithWeights):
                     state = state.grow_classes(np.searchsorted(present, state.classes), len(present), params)
                     state.classes = present
                 n_skipped += self._learn(part, params, state=state)
-            seen = predicted >= 0
-            predicted[seen] = np.searchsorted(stages[-1][-1], present)[predicted[seen]]
+            if joins and len(predicted):
+                seen = predicted >= 0
+                predicted[seen] = np.searchsorted(stages[-1][-1], present)[predicted[seen]]
         return n_skipped
 
     def _known(self, y: np.ndarray, classes: ArrayLike | None) -> tuple[np.ndarray, bool]:
@@ -198,7 +197,6 @@ class OnlineClassifier(WithWeights):
 class WithProbabilities(OnlineClassifier):
     """A classifier that gives probabilities if it learns with `probability=True`."""
 
-    average: bool | int
     probability: bool
 
     @available_if(lambda self: self._require_probabilities("predict_proba"))
@@ -263,19 +261,14 @@ class LinearClassifier(ClassifierParameters, WithProbabilities):
     """Base of the linear classifiers, with their common parameters, to which a subclass adds its own."""
 
 
-
 class SecondOrderClassifier(WithVariances, OnlineClassifier):
     """A classifier that keeps a variance for each weight, or a full covariance."""
 
     @overload
-    def decision_function(self, X: Matrix, return_std: Literal[False] = False) -> NDArray[np.float64]: ...
+    def decision_function(self, X: Matrix, return_std: Literal[False] = False) -> Numbers: ...
     @overload
-    def decision_function(
-        self, X: Matrix, return_std: Literal[True]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
-    def decision_function(
-        self, X: Matrix, return_std: bool = False
-    ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def decision_function(self, X: Matrix, return_std: Literal[True]) -> tuple[Numbers, Numbers]: ...
+    def decision_function(self, X: Matrix, return_std: bool = False) -> Numbers | tuple[Numbers, Numbers]:
         """Compute the signed scores w.x of rows, including the intercept, and optionally their standard deviations.
 
         Parameters

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike
 
-    from .._input.types import FloatType, Matrix
+    from .._input.types import ClassWeight, FloatType, Matrix
 
     E = TypeVar("E", bound="OnlineLearner")
     T = TypeVar("T")
@@ -81,11 +81,14 @@ class OnlineLearner(saving.Describing, Estimator):
     _estimator_type: str
 
     dtype: FloatType | None
+    __dataclass_fields__: ClassVar[dict[str, Any]]
     _params_of: ClassVar[Any] = Params.of  # a function from an algorithm and checked values to the parameters of a pass
     _has_fast_path = True  # False: small calls go the general way, which has steps of the class's own
     _are_seen = False  # True if the rows of a pass were learnt before: probabilities then learn nothing from them
     _flat = False  # True if coef_ has shape (n_features,): there is always a single vector
-    early_stopping, loss_tol, class_weight = False, None, None  # of a class without these parameters
+    early_stopping: bool = False  # of a class without these parameters
+    loss_tol: float | None = None
+    class_weight: ClassWeight = None
 
     _read_targets: Callable[[str, Any, int], np.ndarray]  # defined by the tasks: labels or numbers, of who, y, number of rows;
     _task: Callable[[Any], str]  # and the name of a state's kernel
@@ -203,7 +206,7 @@ class OnlineLearner(saving.Describing, Estimator):
         targets = self._read_targets(who, y, rows.n_rows)
         weights = validate.read_weights(who, sample_weight, rows.n_rows)
         n_skipped = self._learn_new(X, Batch(rows, targets, weights, predictions=predictions), params, classes)
-        state = self.__dict__.get("_state")
+        state: Any = self.__dict__.get("_state")
         is_few_enough = state is not None and (state.classes is None or len(state.classes) > 1)
         if is_few_enough and self._has_fast_path and self.class_weight is None:
             same = {**state.given, **{name: self.__dict__.get(name) for name in ("feature_names_in_", "_are_seen")}}

@@ -17,7 +17,7 @@ from .weights import WithVariances, WithWeights
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from .._input.types import Matrix
+    from .._input.types import Matrix, Numbers
     from .._rows import Rows
 
 
@@ -80,12 +80,10 @@ class SecondOrderRegressor(WithVariances, OnlineRegressor):
     """A regressor that keeps a variance for each weight, or a full covariance."""
 
     @overload
-    def predict(self, X: Matrix, return_std: Literal[False] = False) -> NDArray[np.float64]: ...
+    def predict(self, X: Matrix, return_std: Literal[False] = False) -> Numbers: ...
     @overload
-    def predict(self, X: Matrix, return_std: Literal[True]) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
-    def predict(
-        self, X: Matrix, return_std: bool = False
-    ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def predict(self, X: Matrix, return_std: Literal[True]) -> tuple[Numbers, Numbers]: ...
+    def predict(self, X: Matrix, return_std: bool = False) -> Numbers | tuple[Numbers, Numbers]:
         """Predict w.x of each row, including the intercept, and optionally its standard deviation.
 
         Parameters

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .._rows import Rows
 
@@ -21,6 +21,7 @@ class Sparse(Protocol):
 
 #: Rows of features: what numpy converts to an array (data frames too), or a matrix of scipy.sparse.
 Matrix: TypeAlias = ArrayLike | Sparse | Rows
+Numbers: TypeAlias = NDArray[np.float64]
 XY: TypeAlias = tuple[Any, ArrayLike]
 XYWeight: TypeAlias = tuple[Any, ArrayLike | None, ArrayLike | None]
 
