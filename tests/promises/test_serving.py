@@ -122,7 +122,7 @@ def test_copies_wait_for_the_end_of_a_learning_call_and_are_whole(learner, metho
     model, begun, original, read = fresh(learner), [], type(learner)._learn, []
     with ExitStack() as stack:
 
-        def learn_beside(self, *batch):
+        def learn_beside(self, *batch, **named):
             if self is model and not begun:
                 begun.append(stack.enter_context(waiting(*ways_to_copy(model))))
                 reader = threading.Thread(target=lambda: read.append(model.predict(X)))
@@ -130,7 +130,7 @@ def test_copies_wait_for_the_end_of_a_learning_call_and_are_whole(learner, metho
                 reader.start()
                 reader.join(0.1 if isinstance(model, CommitteeClassifier) else PATIENCE)
                 assert len(read) == (not isinstance(model, CommitteeClassifier))  # (readers of one model wait for nobody)
-            original(self, *batch)
+            return original(self, *batch, **named)
 
         monkeypatch.setattr(type(learner), "_learn", learn_beside)
         learn(model, slice(None), method, sample_weight=np.ones(len(X), np.float32))  # (cast: no small call in C)
