@@ -98,7 +98,8 @@ DTYPES = {4: (2.0**-23, 2.0**-126, (2.0 - 2.0**-23) * 2.0**127), 8: (float_info.
 class Params(NamedTuple):
     """The fields of the C struct of the same name, which explains them (_rules.pxd): a constructor's parameters, made numbers.
 
-    rule, trigger, geometry, costs are names here. The values here are those of a learner that does not use a field.
+    rule, trigger, geometry, costs are names here. The values here are those of a learner that does not use a field. Fields that
+    the loops compute are missing.
     """
 
     rule: Any
@@ -107,7 +108,6 @@ class Params(NamedTuple):
     margin: float
     scale: float = 1.0
     constant: float = 0.0
-    bias: float = 0.0
     average_from: int = -1
     slack: float = 0.0
     epsilon: float = 0.0
@@ -122,14 +122,10 @@ class Params(NamedTuple):
     variance: float = 1.0
     delta: float = 1.0
     l1: float = 0.0
-    l1_sum: float = 0.0
     forgetting: float = 0.0
     growth: float = 1.0
-    stored_cap: float = 0.0
     floor: float = 0.0
     power: float = 2.0
-    root: float = 1.0
-    squarings: int = 0
     sigma: float = 1.0
     schedule: int = 0
     open_classes: int = 0

@@ -273,7 +273,8 @@ cdef class Model:
         """Convert the parameters to the C struct that the loops read, if they have changed."""
         if self.bound is not self.params:
             params = self.params
-            given = dict(zip(params._fields, params))   # (without a call of Python, in which a signal might be raised)
+            given = <dict>self.p        # (all without a call of Python, in which a signal might be raised)
+            given.update(zip(params._fields, params))
             for name, numbers in NUMBERED.items():
                 given[name] = numbers.get(given[name], given[name])
             with critical_section(self):        # several threads may read at once (and the learning one may replace them)

@@ -139,17 +139,12 @@ class Estimator:
         saving.save(self, path, metadata)
 
     def merge(self, *others: Any) -> Self:
-        """Merge other models of this kind, learnt from other rows, into this one. Returns the estimator.
-
-        Second-order learners multiply their posteriors, so that least squares with ``covariance="full"`` gives the same model as
-        one pass over all rows; first-order learners take the mean of their weights, weighted by rounds (see `onlinecls.merge`).
-        The classes are those of all models; counters add up.
+        """Merge other models of this kind into this one, as `onlinecls.merge` merges them. Returns the estimator.
 
         Parameters
         ----------
         *others : estimators of the same class
-            With the same parameters (but those of the epochs of `fit`), features and dtype. They are not changed. One that has
-            learnt nothing changes nothing. Learning calls of other threads are waited for.
+            They are not changed. Learning calls of other threads are waited for.
 
         Raises
         ------

@@ -76,10 +76,9 @@ class available_if:  # noqa: N801
 
 def kind_of(estimator) -> str | None:
     """Return the type of any library's estimator, such as "classifier" or "regressor"; None if it has no type."""
-    kind = getattr(estimator, "_estimator_type", None)
-    if kind is None and hasattr(estimator, "__sklearn_tags__"):
-        kind = estimator.__sklearn_tags__().estimator_type
-    return kind
+    if hasattr(estimator, "_estimator_type") or not hasattr(estimator, "__sklearn_tags__"):
+        return getattr(estimator, "_estimator_type", None)
+    return estimator.__sklearn_tags__().estimator_type
 
 
 def is_regressor(estimator) -> bool:
