@@ -39,11 +39,17 @@ def twin_of(name):
 def rule_twin(name, **fixed):
     """Return a function (d, **params) that makes the learner of a rule of onlinecls.reference."""
     rule = RULES[name]
-    own = {name: value for name in ("precision", "least") if (value := getattr(rule, name))}
+    own = {"least": rule.least} if rule.least else {}
     return partial(GEOMETRIES[rule.geometry], rule=rule.step, **own, **fixed)
 
 
+def second_order(d, eta=1.0, **params):
+    """NAROW 4.2, 4.3 and 5: the potential framework with a quadratic f."""
+    return potential.PotentialLearner(d, potential.Quadratic(**params), potential.LOSSES["hinge"], eta)
+
+
 REFERENCE.update({rule: rule_twin(rule) for rule in RULES if not rule.endswith("_regression")})
+REFERENCE.update(sop=partial(second_order, eta=potential.conservative), aggressive_sop=second_order, narow=second_order)
 PA1, PA2 = REFERENCE["pa1"], REFERENCE["pa2"]
 
 

@@ -14,14 +14,14 @@ is a learner of signed rows z = y x; `Model` makes one of several classes of it:
 RULES has the papers' rules, by their names in the library's tables, in their order and symbols: `Gaussian(d, RULES["arow"].step,
 r=1.0)` is AROWClassifier(r=1.0), some hundred times slower. The library's tests compare its compiled learners with these.
 
-`PotentialLearner` is the potential framework of Orabona and Crammer (NIPS 2010), Fig. 1, for any convex loss, any rates and any
-functions f_t: LOSSES, REGRESSION_LOSSES, `SquaredNorm`, `SimplexNorm`, `PNorm`, `Entropic`, `Quadratic`. It computes both sides
-of Lemma 1 while learning. `LeaderLearner` follows the regularized leader with any of these f and losses. `MatrixAdaGrad` and
-`DualMatrixAdaGrad` are AdaGrad with its full matrix. `Scale` makes of a row what a learner reads, `Level` of a target.
-docs/reference.md shows how to use all of this.
+`PotentialLearner` is the potential framework of Orabona and Crammer (NIPS 2010), Fig. 1, for any convex loss, any rates and
+any functions f_t: LOSSES, REGRESSION_LOSSES, `SquaredNorm`, `SimplexNorm`, `PNorm`, `Entropic`, `Quadratic` (with which it is
+the second-order Perceptron and NAROW). It knows both sides of Lemma 1. `LeaderLearner` follows the regularized leader with
+any of these f and losses. `MatrixAdaGrad` and `DualMatrixAdaGrad` are AdaGrad with its full matrix. `Scale` makes of a row
+what a learner reads, `Level` of a target. docs/reference.md shows how to use all of this.
 """
 
-from .learners import GEOMETRIES, Additive, DualMatrixAdaGrad, Gaussian, Learner, MatrixAdaGrad, Model, Potential
+from .learners import GEOMETRIES, Additive, DualMatrixAdaGrad, Gaussian, Learner, MatrixAdaGrad, Model
 from .potential import (
     LOSSES,
     REGRESSION_LOSSES,
@@ -43,7 +43,7 @@ from .rules import RULES, Rule, Stats, Step
 
 __all__ = [
     "GEOMETRIES", "LOSSES", "REGRESSION_LOSSES", "RULES", "Additive", "DualMatrixAdaGrad", "Entropic", "Gaussian",
-    "LeaderLearner", "Learner", "Level", "Loss", "MatrixAdaGrad", "Model", "PNorm", "Potential", "PotentialLearner",
+    "LeaderLearner", "Learner", "Level", "Loss", "MatrixAdaGrad", "Model", "PNorm", "PotentialLearner",
     "Quadratic", "Rule", "Scale", "SimplexNorm", "SquaredNorm", "Stats", "Step", "aggressive_p_norm_rate", "best_r",
     "conservative", "insensitive",
 ]

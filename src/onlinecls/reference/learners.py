@@ -159,39 +159,6 @@ class Gaussian(Additive):
         return True
 
 
-class Potential(Gaussian):
-    """θ += tau z, w = Σθ, Σ^-1 += precision(Stats) z z': the potential framework with f_t(w) = w'Σ_t^-1 w / 2 (NAROW, Fig. 1).
-
-    The rule sees m' = z'Σ_tθ, where Σ_t already includes z.  Without a step Σ_t is discarded.
-    """
-
-    theta: Any
-    state: ClassVar[State] = {"theta": (-1, 1), "Sigma": (1 / 2, 1 / 2)}  # (w = Σθ)
-
-    def __init__(
-        self, d: int, rule: Callable[..., Step], precision: Callable[..., float], covariance: str = "diagonal",
-        initial_variance: float = 1.0, **params: Any,
-    ) -> None:
-        super().__init__(d, rule, covariance, initial_variance, **params)
-        self.precision = precision
-
-    @property
-    def w(self) -> np.ndarray:
-        """The weights of the next round."""
-        return times(self.Sigma, self.theta)
-
-    def learn(self, z: np.ndarray, margin: float, wanted: float, c: float) -> bool:
-        """Take the rule's step in θ, seen with the Σ that includes z.  True when the model changed."""
-        q, chi = float(z @ z), float(z @ times(self.Sigma, z))
-        seen = add_precision(self.Sigma, self.precision(Stats(margin, max(0.0, wanted - margin), q, chi, c), **self.params), z)
-        lookahead = float(z @ times(seen, self.theta))
-        step = self.rule(Stats(lookahead, max(0.0, wanted - lookahead), q, chi, c), **self.params)
-        if step.tau == 0.0:
-            return False
-        self.Sigma, self.theta = seen, self.theta + step.tau * z
-        return True
-
-
 class MatrixAdaGrad(Learner):
     """AdaGrad on the hinge loss with the full matrix G = Σ gg', g = -c z where m < 1. Duchi, Hazan, Singer (COLT 2010).
 
@@ -236,7 +203,7 @@ class DualMatrixAdaGrad(MatrixAdaGrad):
         self.z = self.z + z
 
 
-GEOMETRIES: dict[str, type[Additive]] = {"additive": Additive, "gaussian": Gaussian, "potential": Potential}
+GEOMETRIES: dict[str, type[Additive]] = {"additive": Additive, "gaussian": Gaussian}
 
 
 def joined(learners: list[Any]) -> Any:

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .learners import Learner, State, add_precision, times
-from .rules import Stats, narow_precision, row_precision
+from .rules import Stats
 
 
 class Loss(NamedTuple):
@@ -77,6 +77,10 @@ def entropy_of_shares(shares: np.ndarray, signed: bool) -> float:
 
 class SquaredNorm:
     """f(w) = σ/2 ||w||²:  w = θ/σ.  The base of the others, which are read in the same way."""
+
+    beta: float = 1.0
+    Sigma: Any = None
+    state: ClassVar[State] = {"theta": (-1 / 2, 1 / 2)}  # as that of a learner
 
     def __init__(self, sigma: float = 1.0) -> None:
         self.sigma = self.beta = sigma
@@ -194,29 +198,33 @@ class SimplexNorm(SquaredNorm):
 
 
 class Quadratic(SquaredNorm):
-    """f_t(w) = w'A_t w/2, A_t = Σ_t^-1 = A_{t-1} + precision(Stats) x x', full or diagonal; β = 1 for the norm √(w'A_t w).
+    """f_t(w) = w'A_t w/2, A_t = Σ_t^-1 = A_{t-1} + x x'/r_t, full or diagonal; β = 1 for the norm √(w'A_t w).
 
-    precision : of x (margin and loss are not known yet), with r or b; 1/r as in the second-order Perceptron, or NAROW's.
+    r : of the second-order Perceptron, NAROW 4.2. b : of NAROW, 5: 1/r_t = (bχ - 1)/χ, χ = x'Σ_{t-1}x, or 0 where bχ <= 1.
     """
 
-    beta: float = 1.0
-    Sigma: Any = None
+    state: ClassVar[State] = {"theta": (-1, 1), "Sigma": (1 / 2, 1 / 2)}  # (w = Σθ)
 
-    def __init__(self, r: float | None = None, b: float | None = None, covariance: str = "diagonal") -> None:
+    def __init__(
+        self, r: float | None = None, b: float | None = None, covariance: str = "diagonal", initial_variance: float = 1.0
+    ) -> None:
         if (r is None) == (b is None):
             raise ValueError(f"Quadratic: one of r and b must be given, got r={r!r} and b={b!r}.")
-        self.r, self.b, self.covariance = r, b, covariance
+        self.r, self.b, self.covariance, self.variance = r, b, covariance, initial_variance
+
+    def with_covariance(self, Sigma: np.ndarray) -> Quadratic:
+        """Return this function with another Σ."""
+        found = copy(self)
+        found.Sigma = Sigma
+        return found
 
     def begin(self, d: int) -> Quadratic:
-        found = copy(self)  # (before any row A = I)
-        found.Sigma = np.ones(d) if self.covariance == "diagonal" else np.eye(d)
-        return found
+        return self.with_covariance(self.variance * (np.ones(d) if self.covariance == "diagonal" else np.eye(d)))
 
     def seen(self, x: np.ndarray) -> Quadratic:
-        found, s = copy(self), Stats(0.0, 0.0, float(x @ x), float(x @ times(self.Sigma, x)))
-        gain = row_precision(s, self.r) if self.r is not None else narow_precision(s, float(self.b or 0.0))
-        found.Sigma = add_precision(self.Sigma, gain, x)
-        return found
+        chi = float(x @ times(self.Sigma, x))
+        gain = 1.0 / self.r if self.r else max(float(self.b or 0.0) * chi - 1.0, 0.0) / chi
+        return self.with_covariance(add_precision(self.Sigma, gain, x))
 
     def value(self, u: np.ndarray) -> float:
         return float(u @ (u / self.Sigma if self.Sigma.ndim == 1 else np.linalg.solve(self.Sigma, u))) / 2.0
@@ -263,12 +271,22 @@ class PotentialLearner(Learner):
     """
 
     theta: Any
-    state: ClassVar[State] = {"theta": (-1 / 2, 1 / 2)}
+    state: ClassVar[State] = SquaredNorm.state
+    joins_as_none = True
 
     def __init__(self, d: int, f: Any, loss: Loss, eta: float | Callable[[Stats, np.ndarray], float] = 1.0) -> None:
         super().__init__(d)
-        self.f, self.loss, self.eta = f.begin(d), loss, eta
-        self.left, self.pull, self.right = 0.0, np.zeros(d), 0.0  # Σ η z.w, Σ η z, and the sum on the right side
+        self.f, self.loss, self.eta, self.state = f.begin(d), loss, eta, f.state  # type: ignore[misc]
+        self.steps: list[tuple[np.ndarray, float, float]] = []  # η z, its product with w, and what it adds on the right side
+
+    @property
+    def Sigma(self) -> Any:
+        """Σ of a quadratic f, else None."""
+        return self.f.Sigma
+
+    @Sigma.setter
+    def Sigma(self, Sigma: np.ndarray) -> None:
+        self.f = self.f.with_covariance(Sigma)
 
     @property
     def w(self) -> np.ndarray:
@@ -286,21 +304,21 @@ class PotentialLearner(Learner):
         return self.take(f, x, -self.loss.slope(e) * x, -abs(e), self.loss.value(e), c)
 
     def take(self, f: Any, x: np.ndarray, gradient: np.ndarray, m: float, loss: float, c: float) -> bool:
-        """Update θ -= η gradient if there is a loss, and the sums of Lemma 1."""
+        """Update θ -= η gradient if there is a loss."""
         s = Stats(m, loss, float(x @ x), f.dual_norm(x) ** 2, c)
         step = (c * float(self.eta(s, x) if callable(self.eta) else self.eta) if loss > 0.0 else 0.0) * gradient
         if not step.any():
             return False
-        self.left += float(step @ f.weights(self.theta))
-        self.pull = self.pull + step
-        self.right += f.dual_norm(step) ** 2 / (2.0 * f.beta) + f.conjugate(self.theta) - self.f.conjugate(self.theta)
+        right = f.dual_norm(step) ** 2 / (2.0 * f.beta) + f.conjugate(self.theta) - self.f.conjugate(self.theta)
+        self.steps.append((step, float(step @ f.weights(self.theta)), right))
         self.f, self.theta = f, self.theta - step
         return True
 
     def lemma_1(self, u: Any, lam: float = 1.0) -> tuple[float, float]:
         """Return both sides of Lemma 1 so far, (paid, allowed), for a competitor u."""
         u = np.asarray(u, dtype=np.float64)
-        return self.left / lam - float(self.pull @ u), (self.f.value(lam * u) + self.right) / lam
+        paid = sum(left / lam - float(step @ u) for step, left, _ in self.steps)
+        return paid, (self.f.value(lam * u) + sum(right for *_, right in self.steps)) / lam
 
 
 # --- follow the regularized leader ---------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from math import inf, sqrt
+from math import sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 class Stats(NamedTuple):
     """Statistics of a row z = y x (regression: sgn(y - w.x) x; several classes: the difference of two blocks).
 
-    margin : m = w.z (regression: epsilon - |y - w.x|); in a geometry with precision, m' under the Σ after the row.
+    margin : m = w.z (regression: epsilon - |y - w.x|); of a `PotentialLearner`, m' of weights that have seen the row.
     loss : max(0, 1 - margin) (regression: max(0, -margin)).
     q : ||z||². v : z'Σz before the row, 0 where there is no Σ. weight : the row's c > 0.
     shift : what the weight of the row's class adds to the wanted margin; m has it subtracted.
@@ -27,7 +27,7 @@ class Stats(NamedTuple):
 
 
 class Step(NamedTuple):
-    """w += tau z (additive), w += tau Σz (gaussian) or θ += tau z (potential); Σ^-1 += beta z z' (gaussian)."""
+    """w += tau z (additive), or w += tau Σz and Σ^-1 += beta z z' (gaussian)."""
 
     tau: float = 0.0
     beta: float = 0.0
@@ -37,14 +37,10 @@ REST = Step()
 
 
 class Rule(NamedTuple):
-    """A rule with its geometry and, for the potential geometry, the precision that a row adds to Σ^-1, Stats -> float.
-
-    least : the least variance in the diagonal form, as a share of the initial one.
-    """
+    """A rule with its geometry. least : the least variance in the diagonal form, as a share of the initial one."""
 
     step: Callable[..., Step]
     geometry: str = "additive"
-    precision: Callable[..., float] | None = None
     least: float = 0.0
 
 
@@ -159,31 +155,6 @@ def scw2(s: Stats, eta: float, C: float = 1.0) -> Step:
     return stdev_step(scw2_alpha(s.margin, s.v, phi, C * s.weight), s.v, phi) if phi * sqrt(s.v) > s.margin else REST
 
 
-def row_precision(s: Stats, r: float) -> float:
-    """Return 1/r of Σ^-1 += z z'/r.  NAROW 4.2."""
-    return 1.0 / r
-
-
-def narow_precision(s: Stats, b: float) -> float:
-    """Return 1/r_t = (b chi - 1)/chi, chi = z'Σz; 0 where b chi <= 1, as r_t is infinite.  NAROW 5."""
-    return (b * s.v - 1.0) / s.v if b * s.v > 1.0 else 0.0
-
-
-def sop(s: Stats, r: float = inf) -> Step:
-    """Step if m' <= 0:  θ += c z.  Second-order Perceptron, NAROW 4.2."""
-    return Step(s.weight) if s.margin <= 0.0 else REST
-
-
-def aggressive_sop(s: Stats, r: float = inf) -> Step:
-    """Step if m' < 1:  θ += c z.  NAROW Fig. 1, 4.2, 4.3."""
-    return Step(s.weight) if s.margin < 1.0 else REST
-
-
-def narow(s: Stats, b: float = inf) -> Step:
-    """Step if m' < 1 and chi > 0:  θ += c z.  NAROW 5."""
-    return Step(s.weight) if s.margin < 1.0 and s.v > 0.0 else REST
-
-
 #: The rules, by the names of their algorithms in the registry.
 RULES = {
     "perceptron": Rule(perceptron), "aggressive_perceptron": Rule(aggressive_perceptron),
@@ -191,6 +162,4 @@ RULES = {
     "arow": Rule(arow, "gaussian"), "arow_regression": Rule(least_squares, "gaussian"),
     "cw_stdev": Rule(cw_stdev, "gaussian", least=1e-4), "cw_variance": Rule(cw_variance, "gaussian"),
     "scw1": Rule(scw1, "gaussian"), "scw2": Rule(scw2, "gaussian"),
-    "sop": Rule(sop, "potential", row_precision), "aggressive_sop": Rule(aggressive_sop, "potential", row_precision),
-    "narow": Rule(narow, "potential", narow_precision),
 }
