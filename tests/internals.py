@@ -47,7 +47,7 @@ def state_of(learner):
 
 def parts_of(state):
     """Return the parts of a model; those of member i of a committee as "i.name"."""
-    parts = state.parts()
+    parts = {name: part for name, part in state.parts().items() if name not in state.LEARNT_WITH or name == "kept"}
     for i, member in enumerate(parts.pop("members", ())):
         parts.update({f"{i}.{name}": part for name, part in parts_of(member).items()})
     return parts
@@ -63,7 +63,7 @@ def stored(learner):
     if not learner.__sklearn_is_fitted__():  # a hypothesis from before the first row
         return {}
     state = learner._state
-    parts = parts_of(state.compact())  # (not where classes lie that have joined)
+    parts = parts_of(state)  # (not where classes lie that have joined)
     if isinstance(state, SupportState):  # (nor where rows lie that have been learnt from)
         vectors, _ = state.weights()
         parts = {name: part for name, part in parts.items() if name not in ("kept", "kernel", "origin")}
@@ -87,7 +87,7 @@ def weights_of_none(learner):
     state = learner._state
     if not state.n_none:
         return None
-    found = state._weights(state.params, slice(None))[:, -1]
+    found = state._weights(slice(None))[:, -1]
     return np.append(found[:-1] / state.scale, found[-1] * state.constant)
 
 

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-FORMAT = 4
+FORMAT = 5
 _HEADER = "header.json"
 _DRAFT = ".onlinecls-"  # beginning of a file's name while it is written
 _CHUNK = 1 << 20  # bytes read at a time

@@ -6,7 +6,6 @@ Rows of a class that extends numpy's, scipy's or pandas' go through Python, what
 import functools
 import math
 import operator
-import pickle
 import warnings
 
 import numpy as np
@@ -212,39 +211,6 @@ def test_named_classes_are_checked_anew_when_their_owner_changes_them_or_another
     with pytest.raises(ValueError, match="classes must be those of the first call"):
         model.partial_fit(csr(), [0, 1], classes=[0, 1, 2])
     assert model.partial_fit(csr(), [0, 1], classes=[0, 1, 2, 3]).t_ == 34
-
-
-@pytest.mark.parametrize("cls, dtype", [(AROWClassifier, "float32"), (AROWRegressor, "float64")])
-def test_data_frames_are_read_in_c_as_in_python(cls, dtype):
-    pandas = pytest.importorskip("pandas")
-    X, y = continuous_problem(30, 4, seed=3, dtype=dtype)
-    table, names, y = pandas.DataFrame(X, columns=list("abcd")), list("abcd"), y if cls is AROWClassifier else y * 0.5
-
-    def make():
-        model = cls().partial_fit(table, y).partial_fit(table[:2], y[:2])
-        model.predict(table[:1])
-        return model
-
-    def both_ways(rows):
-        learns_same_both_ways(make, rows, y[: len(rows)])
-        assert not is_short(make(), the_long_way(rows), y[: len(rows)])
-        return is_short(make(), rows, y[: len(rows)], alike=True)
-
-    fresh = pandas.DataFrame({name: X[:1, at] for at, name in enumerate(names)})
-    good = table[:1], table[3:7], table[::3], fresh, fresh.assign(b=3), fresh.astype(int), fresh.astype(bool)
-    assert all(map(both_ways, good))
-    assert both_ways(pandas.DataFrame([[1e300, 0.0, 0.0, 0.0]], columns=names)) == (dtype == "float64")
-    assert not any(map(both_ways, (
-        fresh[list("abdc")], fresh[list("abc")], fresh.rename(columns={"a": "e"}), fresh.rename(columns={"a": 1}), fresh[:0],
-        fresh.assign(e=1.0), fresh.assign(a="1.5"), fresh.assign(a=np.nan), fresh.assign(a=None), fresh.astype(object),
-        fresh.assign(a=1j), fresh.assign(a=True))))
-    assert not any(is_short(make(), rows, y[: rows.shape[0]], alike=True) for rows in (X[:1], csr(dtype)))
-    assert state_of(pickle.loads(pickle.dumps(make()))).columns is None  # (known for the names that they were compared with)
-    model = make()
-    model.feature_names_in_ = np.array(list("abce"), object)
-    for call in (lambda: model.predict(table[:1]), lambda: model.partial_fit(table[:1], y[:1])):
-        with pytest.raises(ValueError, match="got 'd' in the place of 'e', column 3"):
-            call()
 
 
 @pytest.mark.parametrize("columns", [1, 3, 20])

@@ -139,8 +139,9 @@ def forged_arrays(state, arrays):
         yield f"{name} of shape {array[None].shape}", {**arrays, name: array[None]}
         yield f"{name} longer", {**arrays, name: np.resize(array, (len(array) + 1, *array.shape[1:]))}
         numbers, declared = [np.nan, np.inf] if array.dtype.kind == "f" and array.size else [], None
-        if numbers and (declared := getattr(state, "ARRAYS", {}).get(name)) and not declared.is_flat:
-            least, most = state.declared(declared.least), state.declared(declared.most)
+        if numbers and (declared := getattr(state, "ARRAYS", {}).get(name)):
+            most = state.declared(declared.most)
+            least = -most if declared.least is None else state.declared(declared.least)
             numbers += [number for number in (least - abs(least) - 1.0, 2.0 * most + 1.0) if np.isfinite(number)]
         for number in numbers + ([-1.0, 0.5] if name.endswith("counts") else []):
             spoilt = array.copy()

@@ -34,8 +34,8 @@ cdef class Model:
     cdef public bint holds_level                        # they do not move the level of the targets
     cdef object bound                                   # the one that p was made from
     cdef Params p
-    cdef public object columns, sparse_coef             # see Model
-    cdef Call call                                      # None: small calls take the general path
+    cdef public object sparse_coef                      # see Model
+    cdef public Call call                               # None: small calls take the general path
 
     cdef int bind(self) except -1
     cdef int lay_out(self, Layout* layout, Py_ssize_t n) except -1

@@ -5,9 +5,8 @@ A geometry's model extends `Model` by `visit`, its training loops and its scores
 from cython cimport critical_section
 from libc.math cimport INFINITY, exp, log1p
 from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memset
 
-from math import prod
-from sys import modules
 
 import numpy as np
 
@@ -24,11 +23,8 @@ from .._rows cimport Rows, are_finite, converted, is_csr, is_writable, numbers_o
 
 from .._rules import Costs, Geometry, Rule, Trigger
 
-RULES = {rule.name.lower(): int(rule) for rule in Rule}
-TRIGGERS = {trigger.name.lower(): int(trigger) for trigger in Trigger}
-COSTS = {costs.name.lower(): int(costs) for costs in Costs}
-GEOMETRIES = {geometry.name.lower(): int(geometry) for geometry in Geometry}
-NUMBERED = {"rule": RULES, "trigger": TRIGGERS, "geometry": GEOMETRIES, "costs": COSTS}     # fields of Params that are names
+NUMBERED = {field: {each.name.lower(): int(each) for each in names} for field, names in (
+    ("rule", Rule), ("trigger", Trigger), ("geometry", Geometry), ("costs", Costs))}     # fields of Params that are names
 TASKS = {"binary": BINARY, "crammer_singer": CRAMMER_SINGER, "ovr": OVR, "regression": REGRESSION,
          "one_class": ONE_CLASS}
 
@@ -47,20 +43,6 @@ TYPES = {"i": (int, np.int64), "u": (int, np.uint64), "f": (float, np.float64), 
 
 cdef enum:
     FEW = 1024              # most rows of a small call
-
-
-def n_vectors(n_classes):
-    """Return the number of vectors of weights for this number of classes: two classes share one."""
-    return n_classes if n_classes > 2 else 1
-
-
-def laid_out(arrays, sizes, dtype):
-    """Return {name: (shape, dtype)} of these arrays. dtype : the model's."""
-    found = {}
-    for name, array in arrays.items():
-        shape = tuple([sizes.get(axis, axis) for axis in array.axes])
-        found[name] = (prod(shape),) if array.is_flat else shape, np.dtype(dtype) if array.dtype is None else array.dtype
-    return found
 
 
 def best_of(const double[:, ::1] scores):
@@ -204,68 +186,8 @@ cdef class Model:
     counts : rows seen of each class. counters : counters. params : the parameters of the pass, fields of `Params`.
     places : int64, the place of each class's vector among the `room` that a feature has in `values` and `correction`; None: they
     lie in the order of the classes, and there is no room for more.
-    columns : the estimator's feature_names_in_ and the columns of a data frame found to equal them; or None.
     sparse_coef : the weights as a CSR matrix, from `sparsify` to the next row; or None.
     """
-
-    # --- the arrays, by what a class declares of them (_models/state.py) -------------------------------------------------------
-
-    def __init__(self, n_features, n_classes, dtype, params):
-        self.n_features, self.n_columns, self.variance, self.params = n_features, n_vectors(n_classes), params.variance, params
-        for name, (shape, of) in laid_out(self.ARRAYS, self.sizes(n_features, n_classes, params), dtype).items():
-            setattr(self, name, self._fresh(name, shape, of))
-        self._refresh(self.values.reshape(n_features + 1, -1, self.n_columns))
-
-    @classmethod
-    def sizes(cls, n_features, n_classes, params, n_none=0, n_groups=1):
-        """Return the lengths of the axes that the arrays' declarations name.
-
-        n_none : 1 with "none of these". n_groups : groups of vectors that share numbers (`WithGroups`).
-        """
-        return {
-            "features": n_features + 1, "slots": len(cls.SLOTS), "vectors": n_vectors(n_classes) + n_none, "classes": n_classes,
-            "groups": n_groups, "fields": len(cls.FIELDS), "averages": int(params.average_from >= 0),
-            "calibrated": int(params.probability),
-        }
-
-    @classmethod
-    def n_bytes(cls, params, n_features, n_classes, dtype):
-        """Return the size of the arrays of a new model."""
-        layout = laid_out(cls.ARRAYS, cls.sizes(n_features, n_classes, params), dtype)
-        return sum([prod(shape) * of.itemsize for shape, of in layout.values()])
-
-    def _fresh(self, name, shape, dtype):
-        """Return an array of new vectors, but for slots that `_refresh` sets."""
-        found, fresh = np.zeros(shape, dtype), self.ARRAYS[name].fresh
-        if fresh != 0.0:
-            found[...] = fresh
-        return found
-
-    def _refresh(self, slots):
-        """Set the slots, (features, slots, vectors), of vectors that start from nothing, in an array of zeros; return it."""
-        for at, slot in enumerate(self.SLOTS):
-            if slot.fresh != 0.0:       # (untouched memory takes neither time nor room)
-                slots[:, at] = self.declared(slot.fresh)
-        return slots
-
-    def declared(self, number):
-        """Return a number of a declaration, which may be the name of an attribute."""
-        return getattr(self, number) if isinstance(number, str) else number
-
-    def parts(self):
-        """Return the scalars and arrays by name."""
-        return {name: getattr(self, name) for name in (*self.SCALARS, *self.ARRAYS)}
-
-    def arrays(self):
-        """Return the arrays that learning changes."""
-        return [part for part in self.parts().values() if isinstance(part, np.ndarray)]
-
-    def writable(self):
-        """Return this model, or a copy if some of its arrays are read-only (memory-mapped by joblib, say)."""
-        return self if all([is_writable(array) for array in self.arrays()]) else self.copy()
-
-    def count(self, name):
-        return int(self.counters[COUNTERS[name]])
 
     # --- learning ---------------------------------------------------------------------------------------------------------------
 
@@ -314,10 +236,11 @@ cdef class Model:
 
     cdef int enter(self, Batch* b, PassContext* context) except -1:
         """Begin a pass: a batch without labels and weights, and a context that continues the model's counters."""
-        cdef double[:, ::1] calibration
         cdef double* counters = <double*>address(self.counters, FLOAT64, True)
+        cdef double[:, ::1] calibration
         self.bind()
-        b.labels, b.targets, b.weights, b.class_weights, b.order, b.predictions = NULL, NULL, NULL, NULL, NULL, NULL
+        memset(b, 0, sizeof(Batch))
+        memset(context, 0, sizeof(PassContext))
         context.counters, context.published = (<Counters*>counters)[0], <Counters*>counters
         context.counts, context.n_classes = <double*>address(self.counts, FLOAT64, True), self.counts.size
         context.columns = self.n_columns
@@ -325,53 +248,34 @@ cdef class Model:
         context.correction = <double*>address(self.correction, FLOAT64, True)
         if context.correction != NULL:
             context.constant, context.rounds_to_read = self.n_features, counters
-        context.calibration = NULL
-        if self.calibration is not None and len(self.calibration) and not self.are_seen:
+        if len(self.calibration) and not self.are_seen:
             calibration = self.calibration
-            if calibration.shape[1] * sizeof(double) != sizeof(Calibration):
-                raise ValueError("onlinecls: a pickled model must be of this version, got one of another. Use save and load.")
             context.calibration = <Calibration*>&calibration[0, 0]
-        context.has_observers, context.scores_out = context.calibration != NULL, NULL
+        context.has_observers = context.calibration != NULL
         context.open_classes, context.balanced, context.average_from = self.p.open_classes, self.p.balanced, self.p.average_from
         context.costs, context.margin = self.p.costs, self.p.margin
-        context.budget, context.next = QUANTUM, 0
+        context.budget, context.memory = QUANTUM, 1.0 - self.p.forgetting
         open_scale(context, &self.p)
         publish_scale(context)
-        context.level, context.memory = 0, 1.0 - self.p.forgetting
         if self.p.level:
             context.level = HELD_LEVEL if self.holds_level else RUNNING_LEVEL
         return 0
 
     cdef int lay_out(self, Layout* layout, Py_ssize_t n) except -1:
         """Say where the n vectors lie."""
-        cdef const int64_t[::1] places
-        layout.n, layout.room, layout.places = n, n, NULL
-        if self.places is not None:
-            places = self.places
-            layout.room, layout.places = self.room, &places[0]
+        layout.n, layout.places = n, <const int64_t*>address(self.places, INT64)
+        layout.room = n if layout.places == NULL else self.room
         return 0
 
     @property
     def dtype(self):
         return self.values.dtype
 
-    @property
-    def level(self):
-        """The level of the targets, which predictions include; 0 if the learner has none."""
-        cdef Py_ssize_t size = 0
-        self.bind()
-        counters = self.counters            # (a local reference keeps the address valid)
-        cdef const Counters* found = <const Counters*>start_of(counters, 8, &size)
-        return found.level + found.level_rest if self.p.level and found != NULL else 0.0
-
     def tell_scale(self, Rows rows, const int64_t[::1] numbers):
         """Let rows of these numbers tell the scale before any of them is learnt."""
+        cdef Batch b
         cdef PassContext context
-        cdef double[::1] counters = self.counters
-        self.bind()
-        context.counters, context.published = (<Counters*>&counters[0])[0], <Counters*>&counters[0]
-        open_scale(&context, &self.p)
-        publish_scale(&context)
+        self.enter(&b, &context)
         if self.values.itemsize == 4:
             measure_rows[float](rows.data, rows.indptr, numbers, context.published, &self.p)
         else:
@@ -392,10 +296,6 @@ cdef class Model:
             call.types = TYPES[classes.dtype.kind]
             call.places = {label: place for place, label in enumerate(classes.tolist())}
         self.call = call
-
-    def close_small_calls(self):
-        """Let all calls take the general path."""
-        self.call = None
 
     def try_partial_fit(self, dict attributes, X, y, sample_weight, classes=None):
         """Learn a small call and return 1 + the number of rows skipped; return 0, with nothing written, for a call that needs the
@@ -438,14 +338,7 @@ cdef class Model:
     cdef Rows few(self, X, feature_names):
         """Return X as rows of this model; None if it is wrong, or of a kind or size that takes the general path."""
         cdef Rows rows
-        if feature_names is not None:           # a pandas data frame with the columns that the model knows
-            known, pandas = self.columns, modules.get("pandas")
-            if known is None or known[0] is not feature_names or type(X) is not getattr(pandas, "DataFrame", None):
-                return None
-            if len(X) > FEW or not X.columns.equals(known[1]):
-                return None
-            X = X.values                        # (numpy takes 20 µs to ask for the same)
-        elif type(X) is not list and type(X) is not np.ndarray and not is_csr(X):
+        if feature_names is not None or (type(X) is not list and type(X) is not np.ndarray and not is_csr(X)):
             return None
         shape = (len(X),) if type(X) is list else X.shape
         if type(shape) is not tuple or not shape or type(shape[0]) is not int or not 0 < shape[0] <= FEW:
@@ -488,7 +381,6 @@ cdef class Model:
         cdef Batch b
         cdef PassContext context
         cdef Py_ssize_t i, size = 0
-        cdef double level
         counters, indptr = self.counters, rows.indptr       # (local references keep the addresses valid)
         self.bind()
         b.n = b.n_rows = rows.n_rows
@@ -498,7 +390,6 @@ cdef class Model:
         open_scale(&context, &self.p)
         self.visit(rows, &b, &context)
         if task == DECISION and self.p.level:
-            level = self.level
             for i in range(b.n * n_found):
-                found[i] += level
+                found[i] += context.counters.level + context.counters.level_rest
         return 0

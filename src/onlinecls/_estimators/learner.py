@@ -6,7 +6,6 @@ regressor.py), the kernels (`_core`) change the arrays of a state (`_models`), a
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from contextlib import contextmanager
 from functools import wraps
@@ -273,7 +272,7 @@ class OnlineLearner(saving.Describing, Estimator):
             state.params = of_pass
         state.given, state.sparse_coef = self._given(), None
         state.are_seen, state.holds_level = self._are_seen or epoch > 1, epoch > 0
-        state.close_small_calls()
+        state.call = None
         t = state.count("t")
         try:
             return state.learn(model.TASKS[self._task(state)], *batch)
@@ -355,9 +354,6 @@ def check_features(learner: Any, X: Matrix, n_features: int, state: Any = None) 
     names = None if isinstance(X, np.ndarray) else validate.feature_names(X)
     if seen is not None or names is not None:
         validate.same_names(who, seen, names)
-    if seen is not None and names is not None and isinstance(state, model.Model):
-        frame: Any = X if type(X) is getattr(sys.modules.get("pandas"), "DataFrame", None) else None
-        state.columns = None if frame is None else (seen, frame.columns)  # (an object that does not change)
 
 
 def scores_of(read: Callable[[Rows, np.ndarray], None], rows: Rows, state: Any) -> np.ndarray:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from .._files import InvalidError, require
 from .._input import validate
 from .._input.compat import not_fitted
 from .._registry import algorithms_of, select
@@ -168,12 +169,11 @@ def _merged(models: list[Any]) -> Any:
         with np.errstate(all="ignore"):
             state.merge(states)
             most = state.largest / max(state.constant, 1.0)  # (of weights whose intercept is within the dtype's range)
-            problem = state.problem() if state.counters[state.COUNTERS["max_abs_weight"]] <= most else "numbers beyond it"
-    except np.linalg.LinAlgError:
-        problem = "a covariance without an inverse"
-    if problem:
+            require(state.counters[state.COUNTERS["max_abs_weight"]] <= most, "weights within it", "others")
+            state.check()
+    except (InvalidError, np.linalg.LinAlgError) as error:
         do = "Divide X by a row's length" if state.dtype == np.float64 else "Learn with dtype=numpy.float64"
-        _refuse(models[0], f"models whose merge fits {state.dtype}", problem, do)
+        _refuse(models[0], f"models whose merge fits {state.dtype}", f"one that does not ({error})", do)
     return state
 
 
@@ -185,4 +185,4 @@ def _with_classes(model: Any, classes: np.ndarray | None, is_open: bool) -> Any:
     if classes is not None and len(classes) != len(model.classes_):
         places = np.searchsorted(classes, model.classes_.astype(classes.dtype))
         state = state.copy().grow_classes(places, len(classes), state.params)
-    return state.compact()
+    return state

@@ -42,7 +42,7 @@ class WithWeights(OnlineLearner):
         sparse = state.sparse_coef  # (once: another thread that learns sets it to None)
         if sparse is not None:
             return sparse
-        coef = over(state.weights_of(state.params, slice(0, state.n_features)), state.scale)
+        coef = over(state.weights_of(slice(0, state.n_features)), state.scale)
         return coef[0] if self._flat else coef
 
     @coef_.setter
@@ -58,7 +58,7 @@ class WithWeights(OnlineLearner):
         """
         state = self._fitted_state()
         with np.errstate(over="ignore"):  # (what follows bounds it)
-            found = state.weights_of(state.params, slice(state.n_features, None))[:, 0].astype(np.float64) * state.constant
+            found = state.weights_of(slice(state.n_features, None))[:, 0].astype(np.float64) * state.constant
         largest = float(np.finfo(state.dtype).max)
         found = np.clip(found, -largest, largest)
         return found + state.level if state.params.level else found.astype(state.dtype)

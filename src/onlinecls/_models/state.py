@@ -1,22 +1,21 @@
 """The base of all models: their arrays, declared once, and counters; how these grow with the classes, are read, merged and saved.
 
-A model's class declares each array as an `Array`, and the numbers that it stores of each weight as a `Slot`. Layouts, new arrays,
-their copies in a model of other classes, files and the checks of ranges follow from these declarations. The geometries' own parts
-are in states.py and in a file of each family; the layout of the values in memory is in sparse.pxd and full.pxd.
+A model's class declares each array, and each number that it stores of a weight, as an `Array`. Layouts, new arrays, their copies
+in a model of other classes, files and the checks of ranges follow from these declarations. The geometries' own parts are in
+states.py and in a file of each family; the layout of the values in memory is in sparse.pxd and full.pxd.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copyreg import __newobj__
-from math import inf
+from math import prod
+from sys import float_info
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from .._compiled import model
-from .._compiled.model import laid_out as laid_out
-from .._compiled.model import n_vectors as n_vectors
 from .._files import require, require_layout
 from .._input.validate import FLOATS
 
@@ -26,34 +25,21 @@ NO_WEIGHTS = np.empty(0)
 
 
 class Array(NamedTuple):
-    """The declaration of an array.
+    """The declaration of an array, or of a number that is stored of each weight.
 
     axes : of each axis its length, or the name of a size of the model; "vectors" is that of vectors of weights.
     dtype : None: the model's own. fresh : the number, or the last axis, of a vector that starts from nothing.
-    half : the factor of the numbers of a vector that two classes have shared, for each of them; None: that of θ, and its side.
-    least, most : the range of its numbers. A number may be the name of an attribute of the model that has it.
-    is_flat : True if it has one axis in memory.
+    half : the factor of a vector that two classes have shared, for the first of them; without its sign, for the second.
+    least, most : the range of its numbers; None: -most. A number may be the name of an attribute of the model that has it.
+    merge : of a number of each weight: "mean" or "sum" over models; None: it follows from others.
     """
 
-    axes: tuple[int | str, ...]
+    axes: tuple[int | str, ...] = ("features", "vectors")
     dtype: Any = FLOAT64
     fresh: Any = 0.0
-    half: float | None = 1.0
-    least: float | str = -inf
-    most: float | str = inf
-    is_flat: bool = False
-
-
-class Slot(NamedTuple):
-    """The declaration of a number that is stored of each weight.
-
-    half, fresh, least, most : as in `Array`. merge : "mean" or "sum" over models; None: it follows from others.
-    """
-
-    half: float | None = None
-    fresh: float | str = 0.0
-    least: float | str = -inf
-    most: float | str = inf
+    half: float = 1.0
+    least: float | str | None = None
+    most: float | str = float_info.max
     merge: str | None = "mean"
 
 
@@ -62,30 +48,31 @@ def read_only(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def moved(old: np.ndarray, fresh: np.ndarray, axis: int, source: list[int]) -> np.ndarray:
-    """Copy vectors along an axis of an array, by their numbers (-1: none), to the places of new ones in another; return it."""
-    vectors, found = np.moveaxis(old, axis, 0), np.moveaxis(fresh, axis, 0)
-    for place, number in enumerate(source):
-        if number >= 0:
-            found[place] = vectors[number]
-    return fresh
+def n_vectors(n_classes: int) -> int:
+    """Return the number of vectors of weights for this number of classes: two classes share one."""
+    return n_classes if n_classes > 2 else 1
 
 
 #: The class of models of each name that a record of parameters may give (`Params.model`).
 STATES: dict[str, type[Any]] = {}
 
+#: The arrays of every model: rows seen of each class, counters at the places that `model.COUNTERS` names, and how scores become
+#: probabilities (see calibration.h).
+COMMON: Mapping[str, Array] = {
+    "counts": Array(("classes",)), "counters": Array((model.N_COUNTERS,)),
+    "calibration": Array(("calibrated", 6), fresh=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0), most=1e300),
+}
 
-#: The arrays of every model: rows seen of each class, and counters at the places that `model.COUNTERS` names.
-COUNTS: Mapping[str, Array] = {"counts": Array(("classes",)), "counters": Array((model.N_COUNTERS,))}
+#: A weight, as one of the numbers of `SLOTS`.
+WEIGHT = Array(half=-0.5, most="largest")
 
 
 class State(model.Model):
     """Vectors of weights, and a geometry's other numbers of each weight; counters, copies, growth, merging and files.
 
-    values : flat array, a run of (first slots, second slots) of all columns for each feature, the constant feature last.
+    values : a run of (first slots, second slots) of all columns for each feature, the constant feature last; flat in memory.
     sigma : full covariances, (columns, n_features + 1, n_features + 1), as lower triangles; or empty.
-    correction : float64, (n_features + 1) x columns, or empty: the sums that turn the last weights into the average.
-    calibration : float64, (1, 6), or (0, 6): how scores become probabilities, see calibration.h.
+    correction : the sums that turn the last weights into the average, of all columns for each feature, flat; or empty.
     params : the parameters of its last pass. given : the estimator's then.
     classes : the labels, sorted; None without labels. is_open : True if more may join.
 
@@ -99,22 +86,20 @@ class State(model.Model):
     geometry = ""  # its name in STATES
     KEPT: tuple[str, ...] = ("model", "average_from", "probability", "level")  # parameters that a model cannot change
     ARRAYS: ClassVar[Mapping[str, Array]] = {
-        **COUNTS,
-        "values": Array(("features", "slots", "vectors"), None, is_flat=True),
-        "sigma": Array((0, 1, 1), None),
-        "correction": Array(("averages", "features", "vectors"), half=None, is_flat=True),
-        "calibration": Array(("calibrated", 6), fresh=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0), least=-1e300, most=1e300),
+        **COMMON, "values": Array(("features", "slots", "vectors"), None), "sigma": Array((0, 1, 1), None),
+        "correction": Array(("sums", "vectors"), half=-0.5),
     }
+    OF_PLACES = ("values", "correction")  # arrays that are flat in memory, and may have room
     SCALARS: tuple[str, ...] = ("n_features", "n_columns", "variance")  # the other parts but LEARNT_WITH
     LEARNT_WITH: tuple[str, ...] = ("params", "given", "classes", "is_open", "sparse_coef")
     COUNTERS = model.COUNTERS
-    SLOTS: tuple[Slot, ...] = (Slot(),)  # the numbers of a weight
+    SLOTS: tuple[Array, ...] = (WEIGHT,)  # the numbers of a weight
     PRIMARY = 0  # the slot that steps move along x
     FIELDS: tuple[str, ...] = ()  # the numbers of a group of vectors (`WithGroups`)
     MOVES_LEVEL = False  # True if merging weighs features by what rows tell of them, else rounds weigh hyperplanes and levels
     HAS_ROOM = False  # True if vectors of classes that join take places beside the others
     TAKES_WEIGHTS = False  # True if weights can be set: see `numbers_of`
-    HAS_NONE = False  # True if labels that join are copies of "none of these", where each label learns by itself
+    HAS_NONE = True  # True if labels that join are copies of "none of these", where each label learns by itself
     n_features: int
     n_columns: int
     variance: float
@@ -122,40 +107,100 @@ class State(model.Model):
     is_open = False
     given: Mapping[str, Any] = {}
 
-    def in_file(self) -> dict:
-        """Return the parts for a file: arrays, and values that JSON can hold."""
-        return self.compact().parts()
+    # --- parts ---------------------------------------------------------------------------------------------------------------
+
+    def __init__(self, n_features: int, n_classes: int, dtype: Any, params: Any):
+        self.n_features, self.n_columns, self.variance, self.params = n_features, n_vectors(n_classes), params.variance, params
+        layout = self.layout(dtype, n_features, n_classes, params)
+        self.__setstate__({name: self._fresh(name, *of) for name, of in layout.items()})
 
     @classmethod
-    def of(cls, parts: dict) -> Self:
+    def layout(cls, dtype: Any, *of: Any, **sizes: int) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+        """Return {name: (shape, dtype)} of the arrays. of, sizes : the arguments of `sizes`."""
+        lengths = cls.sizes(*of, **sizes)
+        return {
+            name: (tuple([lengths.get(axis, axis) for axis in array.axes]), array.dtype or np.dtype(dtype))
+            for name, array in cls.ARRAYS.items()
+        }
+
+    @classmethod
+    def sizes(cls, n_features: int, n_classes: int, params: Any, n_none: int = 0, n_groups: int = 1) -> dict[Any, int]:
+        """Return the lengths of the axes that the arrays' declarations name.
+
+        n_none : 1 with "none of these". n_groups : groups of vectors that share numbers (`WithGroups`).
+        """
+        return {
+            "features": n_features + 1, "slots": len(cls.SLOTS), "vectors": n_vectors(n_classes) + n_none, "classes": n_classes,
+            "groups": n_groups, "fields": len(cls.FIELDS), "sums": (n_features + 1) * (params.average_from >= 0),
+            "calibrated": int(params.probability),
+        }
+
+    @classmethod
+    def n_bytes(cls, params: Any, n_features: int, n_classes: int, dtype: Any) -> int:
+        """Return the size of the arrays of a new model."""
+        return sum(prod(shape) * of.itemsize for shape, of in cls.layout(dtype, n_features, n_classes, params).values())
+
+    def _fresh(self, name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
+        """Return an array of new vectors. (Memory that stays untouched takes neither time nor room.)"""
+        found, fresh = np.zeros(shape, dtype), self.ARRAYS[name].fresh
+        if fresh != 0.0:
+            found[...] = fresh
+        for at, slot in enumerate(self.SLOTS if name == "values" else ()):
+            if slot.fresh != 0.0:
+                found[:, at] = self.declared(slot.fresh)
+        return found
+
+    def declared(self, number: Any) -> Any:
+        """Return a number of a declaration, which may be the name of an attribute."""
+        return getattr(self, number) if isinstance(number, str) else number
+
+    def part(self, name: str) -> Any:
+        """Return a part; an array with the axes of its declaration."""
+        return self.view if name == "values" else self.corrections if name == "correction" else getattr(self, name)
+
+    def parts(self) -> dict[str, Any]:
+        """Return all that the model is, by name."""
+        return {name: self.part(name) for name in (*self.SCALARS, *self.ARRAYS, *self.LEARNT_WITH)}
+
+    def __setstate__(self, parts: dict[str, Any]) -> None:
+        for name, part in parts.items():
+            setattr(self, name, part.reshape(-1) if name in self.OF_PLACES else part)
+
+    @classmethod
+    def of(cls, parts: dict[str, Any]) -> Self:
         """Return the model of these parts."""
         state = cls.__new__(cls)
         state.__setstate__(parts)
         return state
 
-    def __getstate__(self) -> dict:
-        return {**self.compact().parts(), **{name: getattr(self, name) for name in self.LEARNT_WITH}}
-
-    def __setstate__(self, parts: dict) -> None:
-        for name, value in parts.items():
-            setattr(self, name, value)
-
     def __reduce__(self):  # (the class without a call of its constructor, and a dict of the parts: what skops reads too)
-        return __newobj__, (type(self),), self.__getstate__()
+        return __newobj__, (type(self),), self.parts()
 
     def sharing(self, **others: Any) -> Self:
-        """Return a model with the same arrays, but for those given by name."""
-        names = ("places", "room", *self.LEARNT_WITH)
-        return self.of({**self.parts(), **{name: getattr(self, name) for name in names}, **others})
+        """Return a model with the same arrays, but for those given by name, and without room for classes that may join."""
+        return self.of({**self.parts(), **others})
 
     def copy(self) -> Self:
-        compact = self.compact()
-        return compact.sharing(**{name: part.copy() for name, part in compact.parts().items() if isinstance(part, np.ndarray)})
+        return self.of({name: part.copy() if isinstance(part, np.ndarray) else part for name, part in self.parts().items()})
+
+    def in_file(self) -> dict[str, Any]:
+        """Return the parts for a file: arrays, and values that JSON can hold."""
+        return {name: part for name, part in self.parts().items() if name not in self.LEARNT_WITH}
+
+    def arrays(self) -> list[np.ndarray]:
+        """Return the arrays that learning changes, as they lie in memory."""
+        return [getattr(self, name) for name in self.ARRAYS]
+
+    def writable(self) -> Self:
+        """Return this model, or a copy if some of its arrays are read-only (memory-mapped by joblib, say)."""
+        return self if all(array.flags.writeable for array in self.arrays()) else self.copy()
 
     @property
     def largest(self) -> float:
         """Largest magnitude that a number of a model may have."""
         return float(np.finfo(self.dtype).max) / 4
+
+    # --- numbers of weights --------------------------------------------------------------------------------------------------
 
     @property
     def view(self) -> np.ndarray:
@@ -169,9 +214,7 @@ class State(model.Model):
 
     def _by_class(self, numbers: np.ndarray) -> np.ndarray:
         """Return numbers of all places, (..., places), as those of the classes: a view if these joined in their order."""
-        if self.places is None:
-            return numbers
-        if (self.places == np.arange(self.n_columns)).all():
+        if self.places is None or (self.places == np.arange(self.n_columns)).all():
             return numbers[..., : self.n_columns]
         return read_only(np.take(numbers, self.places, axis=-1))
 
@@ -189,15 +232,18 @@ class State(model.Model):
         """The slot that steps move along x, (n_features + 1, columns)."""
         return self.slot(self.PRIMARY)
 
-    def compact(self) -> Self:
-        """Return this model without room for vectors of classes that may join."""
-        if self.places is None:
-            return self
-        numbers = {"values": self._slots, "correction": self.correction.reshape(-1, self.room)}
-        arrays = {name: np.take(part, self.places, axis=-1).reshape(-1) for name, part in numbers.items()}
-        return self.sharing(places=None, room=0, **arrays)
+    def _numbers(self) -> Iterator[tuple[str, Array, np.ndarray]]:
+        """Yield the name, declaration and numbers of each array, and instead of the values of each slot."""
+        for name, array in self.ARRAYS.items():
+            if name != "values":
+                yield name, array, self.part(name)
+        for at, slot in enumerate(self.SLOTS):
+            yield f"slot {at} of the weights", slot, self.slot(at)
 
-    # --- the level of the targets --------------------------------------------------------------------------------------------
+    # --- counters, and the level of the targets ------------------------------------------------------------------------------
+
+    def count(self, name: str) -> int:
+        return int(self.counters[self.COUNTERS[name]])
 
     def set_level(self, level: float, mass: float) -> None:
         """Set the level of the targets, and the sum of the weights of its rows."""
@@ -219,6 +265,12 @@ class State(model.Model):
             weights = weights * (1.0 - forgetting) ** np.arange(len(y) - 1.0, -1.0, -1.0)
             mass = before * (1.0 - forgetting) ** len(y) + weights.sum()
         return level, float(min(mass, 1e290))
+
+    @property
+    def level(self) -> float:
+        """The level of the targets, which predictions include; 0 if the learner has none."""
+        level, rest = self.counters[[self.COUNTERS["level"], self.COUNTERS["level_rest"]]].tolist()
+        return level + rest if self.params.level else 0.0
 
     @property
     def scale(self) -> float:
@@ -268,25 +320,23 @@ class State(model.Model):
     def grow_classes(self, places: np.ndarray, n_classes: int, params: Any) -> Self:
         """Return this model with its classes at `places` among n_classes; new ones are "none of these", or start from nothing.
 
-        Where the geometry has room (`HAS_ROOM`), new vectors take the next places of the same arrays, which hold the numbers of
-        new vectors; when all are taken, the arrays are copied into others with up to twice the room. params : those with which it
-        will learn.
+        params : those with which it will learn.
         """
         counts = np.zeros(n_classes)
         counts[places] = self.counts
         if n_classes <= 2:
             return self.copy().sharing(counts=counts, sparse_coef=None)
-        begins = self.HAS_NONE and self.is_open and not params.joint
-        n_none = int(begins) if self.n_columns == 1 else self.n_none
-        of, new = (self._halves(params), -1) if self.n_columns == 1 else (self, self.n_columns - 1 if n_none else -1)
+        of, n_none, new = self, self.n_none, self.n_columns - 1 if self.n_none else -1
+        if self.n_columns == 1:
+            of, n_none = self._halves(params), int(self.HAS_NONE and self.is_open and not params.joint)
         source = np.full(n_classes + n_none, new)
         source[places] = np.arange(len(places))
-        return of._with_vectors(counts, source.tolist())
+        return of._with_vectors(counts, source)
 
     def keep_classes(self, keep: np.ndarray, n_none: int | None = None) -> Self:
         """Return this model with three or more of its classes only; the others have had no row. n_none : None: as it is."""
         kept = np.append(keep, np.ones(self.n_none if n_none is None else n_none, bool))
-        return self._with_vectors(self.counts[keep], np.flatnonzero(kept).tolist())
+        return self._with_vectors(self.counts[keep], np.flatnonzero(kept))
 
     def closed(self) -> Any:
         """Return this model as one which no label may join."""
@@ -295,51 +345,48 @@ class State(model.Model):
     def _halves(self, params: Any) -> Self:
         """Return this model of a vector w as one of -w/2 and +w/2, with half the variance each: the difference of the scores, and
         its variance, stay."""
-        two = self._with_vectors(self.counts, [0, 0])
+        two = self._with_vectors(self.counts, np.zeros(2, np.intp))
         two.calibration = self.calibration * (1.0, 0.0, 1.0, 0.0, 0.0, 1.0)  # (b is of two classes alone)
-        share = self.share_of_half(params)
-        for place, side in enumerate((-1.0, 1.0)):
-            for name, array in self.ARRAYS.items():
-                if "vectors" in array.axes and name != "values":
-                    part = np.moveaxis(two._in_axes(name), array.axes.index("vectors"), 0)[place, ...]
-                    part *= side * share if array.half is None else array.half
+        for _, array, numbers in two._numbers():
+            if (axis := two._axis_of_vectors(array, numbers)) is not None:
+                for place, factor in enumerate((array.half, abs(array.half))):
+                    part = np.moveaxis(numbers, axis, 0)[place, ...]
+                    part *= factor
                     part += 0.0  # (no -0)
-            two._halve(place, side, share, params)
+        two._settle_halves(params)
         return two
 
-    def _halve(self, place: int, side: float, share: float, params: Any) -> None:
-        """Halve the stored numbers of a copy, at this place, of a single vector. share : the factor of θ."""
-        for at, slot in enumerate(self.SLOTS):
-            numbers = self.view[:, at, place]
-            numbers *= side * share if slot.half is None else slot.half
-            numbers += 0.0
+    def _settle_halves(self, params: Any) -> None:
+        """Change the halves of a vector where factors alone do not do. params : those with which the model will learn."""
 
-    def share_of_half(self, params: Any) -> float:
-        """Return the factor of θ with which the weights of one vector become half of themselves."""
-        return 0.5
+    def _axis_of_vectors(self, array: Array, numbers: np.ndarray) -> int | None:
+        """Return the axis of an array along which each vector has its own numbers, if there is one."""
+        axes = enumerate(array.axes)
+        return next((at for at, axis in axes if axis in ("vectors", "groups") and numbers.shape[at] == self.n_columns), None)
 
-    def _with_vectors(self, counts: np.ndarray, source: list[int]) -> Self:
-        """Return a model of this kind whose vectors are copies of this one's, by their numbers; -1: they start from nothing."""
-        new = self.sharing(counts=counts, counters=self.counters.copy(), calibration=self.calibration.copy(), places=None, room=0,
-                           n_columns=len(source), sparse_coef=None)
-        self._move(new, source)
+    def _with_vectors(self, counts: np.ndarray, source: np.ndarray) -> Self:
+        """Return a model of this kind whose vectors are copies of this one's, by their numbers; -1: they start from nothing.
+
+        Where the geometry has room (`HAS_ROOM`), new vectors take the next places of the same arrays, which hold the numbers of
+        new vectors; when all are taken, the arrays are copied into others with up to twice the room.
+        """
+        beside = self.OF_PLACES if self.HAS_ROOM and 2 < self.n_columns < len(source) else ()
+        parts = {name: self.part(name) for name in (*self.SCALARS, *self.LEARNT_WITH)}
+        arrays = {name: self._taken(name, source) for name in self.ARRAYS if name not in beside}
+        new = self.of({**parts, **arrays, "counts": counts, "n_columns": len(source), "sparse_coef": None})
+        if beside:
+            self._give_places(new, source.tolist())
         return new
 
-    def _move(self, new: Self, source: list[int]) -> None:
-        """Set the arrays that have an axis of vectors in a model with others."""
-        joins_beside = self.HAS_ROOM and 2 < self.n_columns < new.n_columns
-        for name, array in self.ARRAYS.items():
-            if "vectors" in array.axes and not (array.is_flat and joins_beside):
-                old, axis = self._in_axes(name), array.axes.index("vectors")
-                fresh = self._fresh(name, (*old.shape[:axis], len(source), *old.shape[axis + 1 :]), old.dtype)
-                found = moved(old, self._refresh(fresh) if name == "values" else fresh, axis, source)
-                setattr(new, name, found.reshape(-1) if array.is_flat else found)
-        if joins_beside:
-            self._give_places(new, source)
-
-    def _in_axes(self, name: str) -> np.ndarray:
-        """Return an array with the axes of its declaration."""
-        return self.view if name == "values" else self.corrections[None] if name == "correction" else getattr(self, name)
+    def _taken(self, name: str, source: np.ndarray) -> np.ndarray:
+        """Return a copy of an array with these vectors."""
+        array, known = self.part(name), source >= 0
+        axis = self._axis_of_vectors(self.ARRAYS[name], array)
+        if axis is None:
+            return array.copy()
+        found = self._fresh(name, (*array.shape[:axis], len(source), *array.shape[axis + 1 :]), array.dtype)
+        found[(*[slice(None)] * axis, known)] = np.take(array, source[known], axis)
+        return found
 
     def _give_places(self, new: Self, source: list[int]) -> None:
         """Give the vectors of new classes the places behind this model's."""
@@ -349,21 +396,21 @@ class State(model.Model):
         new.places = np.arange(k)
         new.places[np.delete(np.arange(k), old)] = np.arange(before, k)
         new.places[old] = np.arange(before) if self.places is None else self.places
+        slots, sums = self._slots, self.correction.reshape(-1, 1, room)
         if k <= room and self.places is not None and self.writable() is self:
-            new.room, new.counters = room, self.counters
+            new.counters = self.counters
         else:
-            new.room = 1 << (k - 1).bit_length()
-            for name, slots in (("values", self._slots), ("correction", self.correction.reshape(-1, 1, room))):
-                wider = np.zeros((*slots.shape[:2], new.room), slots.dtype)
-                wider = self._refresh(wider) if name == "values" else wider
-                wider[:, :, :before] = slots[:, :, :before]
-                setattr(new, name, wider.reshape(-1))
-        if self.n_none:
-            for numbers in (new._slots, new.correction.reshape(-1, 1, new.room)):
-                none = numbers[:, :, new.places[-1]]
-                for place in range(before, k if numbers.size else before):
-                    differ = np.flatnonzero((none != numbers[:, :, place]).any(axis=1))
-                    numbers[differ, :, place] = none[differ]
+            room = 1 << (k - 1).bit_length()
+            wider = self._fresh("values", (*slots.shape[:2], room), slots.dtype), np.zeros((*sums.shape[:2], room))
+            for numbers, wide in zip((slots, sums), wider, strict=True):
+                wide[:, :, :before] = numbers[:, :, :before]
+            slots, sums = wider
+        new.room, new.values, new.correction = room, slots.reshape(-1), sums.reshape(-1)
+        for numbers in (slots, sums) if self.n_none else ():
+            none = numbers[:, :, new.places[-1]]
+            for place in range(before, k if numbers.size else before):
+                differ = np.flatnonzero((none != numbers[:, :, place]).any(axis=1))
+                numbers[differ, :, place] = none[differ]
 
     # --- merging -------------------------------------------------------------------------------------------------------------
 
@@ -379,9 +426,7 @@ class State(model.Model):
         if self.MOVES_LEVEL:
             models = [each.at_level(level) for each in models]
         averaged = models if self.correction.size else []
-        averages = [
-            each.count("t") / rounds.sum() * each._weights(each.params, slice(None)).astype(np.float64) for each in averaged
-        ]
+        averages = [each.count("t") / rounds.sum() * each._weights(slice(None)).astype(np.float64) for each in averaged]
         self.counts = np.sum([each.counts for each in models], axis=0)
         of_all = [self.COUNTERS["scale"], self.COUNTERS["bias"]]
         self.counters, told = np.sum([each.counters for each in models], axis=0), self.counters[of_all]
@@ -434,22 +479,21 @@ class State(model.Model):
 
     def _keep_average(self, average: np.ndarray) -> None:
         """Set the sums of an average over all rounds so far."""
-        last = self._last_weights(self.params, slice(None))
-        self.correction = (self.average_rounds(self.params) * (last - average)).reshape(-1)
+        self.correction = (self.average_rounds * (self._last_weights(slice(None)) - average)).reshape(-1)
 
     # --- reading -------------------------------------------------------------------------------------------------------------
 
-    def weights_of(self, params: Any, features: slice) -> np.ndarray:
+    def weights_of(self, features: slice) -> np.ndarray:
         """Return the weights that predict, (columns, features): a read-only view if they are stored as such."""
-        found = self._weights(params, features).astype(self.dtype, copy=False)
+        found = self._weights(features).astype(self.dtype, copy=False)
         return read_only(found.T[: n_vectors(len(self.counts))])
 
-    def _weights(self, params: Any, features: slice) -> np.ndarray:
+    def _weights(self, features: slice) -> np.ndarray:
         """Return the weights that predict, (features, columns); means over rounds in double."""
-        found, rounds = self._last_weights(params, features), self.average_rounds(params)
+        found, rounds = self._last_weights(features), self.average_rounds
         return found - self.corrections[features] / rounds if rounds else found
 
-    def _last_weights(self, params: Any, features: slice) -> np.ndarray:
+    def _last_weights(self, features: slice) -> np.ndarray:
         """Return the weights after the last row, (features, columns)."""
         return self.slot(0, features)
 
@@ -457,60 +501,49 @@ class State(model.Model):
         """Return the numbers of the primary slot that give these last weights of z, (features, classes)."""
         return weights
 
-    def average_rounds(self, params: Any) -> float:
-        """Return the number of rounds in the average; 0 if there is none."""
-        return max(float(self.count("t") - params.average_from), 0.0) if len(self.correction) else 0.0
+    @property
+    def average_rounds(self) -> float:
+        """The number of rounds in the average; 0 if there is none."""
+        return max(float(self.count("t") - self.params.average_from), 0.0) if len(self.correction) else 0.0
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     @classmethod
     def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: Any, **sizes: int) -> Self:
-        """Return the model of these parts, learnt with `params`; raise InvalidError if learning cannot produce one of them."""
+        """Return the model of these parts, learnt with `params`; raise InvalidError if learning cannot produce one of them.
+
+        sizes : those that no parameter tells.
+        """
         require(sorted(header) == sorted(cls.SCALARS), f"a state of {sorted(cls.SCALARS)}", sorted(header))
         n_features, k, variance = header["n_features"], header["n_columns"], header.get("variance", 1.0)
-        dtype = arrays["values"].dtype
+        dtype = arrays["values"].dtype if "values" in cls.ARRAYS else FLOAT64
         may_have_none = cls.HAS_NONE and n_classes > 2 and bool(params.open_classes) and not params.joint
         n_none = k - n_vectors(n_classes)
-        require(type(k) is int and n_none in (0, int(may_have_none)), f"vectors of {n_classes} classes", k)
-        require(type(n_features) is int and n_features > 0, "n_features > 0", n_features)
-        require(type(variance) is float and 0.0 < variance < np.inf, "a variance", variance)
-        require(dtype in FLOATS, "values of float32 or float64", dtype)
+        fits = type(k) is type(n_features) is int and n_features > 0 and n_none in (0, int(may_have_none))
+        fits = fits and type(variance) is float and 0.0 < variance < np.inf and dtype in FLOATS
+        require(fits, f"features, vectors of {n_classes} classes, a variance, values of float32 or float64", (header, dtype))
         n_groups = k if len(arrays.get("groups", ())) == k else 1  # (of one against the rest, or of all)
-        sizes = cls.sizes(n_features, n_classes, params, n_none, n_groups, **sizes)  # (some sizes no parameter tells)
-        require_layout(arrays, laid_out(cls.ARRAYS, sizes, dtype))
-        return cls.of({**header, **arrays, "params": params}).checked()
+        require_layout(arrays, cls.layout(dtype, n_features, n_classes, params, n_none, n_groups, **sizes))
+        state = cls.of({**header, **arrays, "params": params})
+        state.check()
+        return state
 
-    def checked(self) -> Self:
-        """Return this model; raise InvalidError if learning cannot produce its numbers."""
-        problem = self.problem()
-        require(not problem, "numbers that learning can produce", problem)
-        return self
-
-    def problem(self) -> str:
-        """Describe the first fault of the numbers in the arrays; "" if there is none."""
+    def check(self) -> None:
+        """Raise InvalidError if learning cannot produce the numbers in the arrays."""
+        for name, array, numbers in self._numbers():
+            most, least = self.declared(array.most), self.declared(array.least)
+            least = -most if least is None else least
+            fits = not numbers.size or bool(least <= float(numbers.min()) <= float(numbers.max()) <= most)
+            require(fits, f"{name} that learning can produce", "numbers out of range")
         counters = {name: float(self.counters[at]) for name, at in self.COUNTERS.items()}
-        for name, array in self.ARRAYS.items():
-            part = getattr(self, name)
-            if part.dtype.kind == "f" and not np.isfinite(part).all():
-                return f"{name} with NaN or infinity"
-            if not self._within(part, array):
-                return f"{name} out of range"
-        for at, slot in enumerate(self.SLOTS):
-            if not self._within(self.slot(at), slot):
-                return f"slot {at} of the weights out of range"
         signed = [counters.pop(name) for name in ("level", "level_rest", "exponents", "mantissas")]
         whole = np.append(self.counts, [counters[name] for name in ("t", "mistakes", "updates", "skipped", "seen")])
-        if min(*counters.values(), self.counts.min()) < 0.0 or (whole != np.floor(whole)).any() or whole.max() > 2.0**53:
-            return "counters that are not numbers of rows"
+        fits = min(*counters.values(), *self.counts) >= 0.0 and (whole == np.floor(whole)).all() and whole.max() <= 2.0**53
+        require(fits and np.abs(signed).max() <= 1e150, "counters of rows, and a level and a scale that rows tell", counters)
         with np.errstate(over="ignore", invalid="ignore"):
-            beyond = self._problem_of_values(counters)
-        return "a level or a scale that no rows tell" if np.abs(signed).max() > 1e150 else beyond
+            problem = self._problem_of_values()
+        require(not problem, "numbers that learning can produce", problem)
 
-    def _within(self, numbers: np.ndarray, declared: Array | Slot) -> bool:
-        """Return True if these finite numbers are in their range."""
-        least, most = self.declared(declared.least), self.declared(declared.most)
-        return not numbers.size or bool(least <= float(numbers.min()) and float(numbers.max()) <= most)
-
-    def _problem_of_values(self, counters: dict) -> str:
+    def _problem_of_values(self) -> str:
         """Describe a fault of the geometry's own numbers; "" if there is none."""
-        return "" if np.abs(self.primary).max(initial=0.0) <= self.largest else "weights out of range"
+        return ""

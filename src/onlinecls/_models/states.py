@@ -9,14 +9,14 @@ import numpy as np
 
 from .. import _core
 from .state import STATES as STATES
-from .state import Array, Slot, State, read_only
+from .state import WEIGHT, Array, State, read_only
 
 
 class AdditiveState(State, _core.QuadraticModel):
     """values : w."""
 
     geometry = "additive"
-    HAS_ROOM = HAS_NONE = TAKES_WEIGHTS = True
+    HAS_ROOM = TAKES_WEIGHTS = True
 
 
 class WithPrior(State, _core.QuadraticModel):
@@ -49,16 +49,15 @@ class GaussianState(WithPrior):
     """values : w and σ, a variance for each weight."""
 
     geometry = "gaussian"
-    HAS_ROOM = HAS_NONE = True
-    SLOTS = (Slot(), Slot(1.0, "variance", 5e-324, "most_variance"))
+    HAS_ROOM = True
+    SLOTS = (WEIGHT, Array(fresh="variance", least=5e-324, most="most_variance"))
     MOVES_LEVEL = True
     STORES_PULL = False  # True if P w is stored in the place of w
     growth_of_all = 1.0
 
-    def _halve(self, place: int, side: float, share: float, params: Any) -> None:
-        super()._halve(place, side, share, params)
+    def _settle_halves(self, params: Any) -> None:
         growth, least = self.dtype.type(self.growth_of_all), max(self.floor, self.params.floor)
-        variances = self.view[:, 1, place]  # (a step along a zero lifts those below the least)
+        variances = self.view[:, 1]  # (a step along a zero lifts those below the least)
         variances[:] = np.maximum(np.minimum(variances * growth, self.dtype.type(self.variance)) / 2, least) / growth
 
     def covariance(self, flat: bool) -> np.ndarray:
@@ -99,11 +98,9 @@ class ForgettingState(GaussianState):
         stored = super().covariance(flat)
         return read_only(np.minimum(stored * self.dtype.type(self.growth_of_all), self.dtype.type(self.variance)))
 
-    def _problem_of_values(self, counters: dict) -> str:
+    def _problem_of_values(self) -> str:
         growth, tiny = self.growth_of_all, float(np.finfo(self.dtype).tiny)
-        if not (growth >= 1.0 and growth * tiny <= 2.0 * max(1.0, self.variance)):
-            return "a growth out of range"
-        return super()._problem_of_values(counters)
+        return "" if growth >= 1.0 and growth * tiny <= 2.0 * max(1.0, self.variance) else "a growth out of range"
 
 
 class PotentialState(GaussianState):
@@ -111,11 +108,9 @@ class PotentialState(GaussianState):
 
     geometry = "potential"
     STORES_PULL = True
+    SLOTS = (WEIGHT._replace(half=-1.0), GaussianState.SLOTS[1])  # (half the variance halves w)
 
-    def _halve(self, place: int, side: float, share: float, params: Any) -> None:
-        super()._halve(place, side, 1.0, params)  # (half the variance halves w)
-
-    def _last_weights(self, params: Any, features: slice) -> np.ndarray:
+    def _last_weights(self, features: slice) -> np.ndarray:
         return self.slot(0, features) * self.slot(1, features)
 
     def numbers_of(self, weights: np.ndarray, features: slice) -> np.ndarray:
@@ -126,7 +121,7 @@ class FullState(WithPrior):
     """values : w. sigma : Σ of each vector of weights."""
 
     geometry = "full_gaussian"
-    MOVES_LEVEL = HAS_NONE = True
+    MOVES_LEVEL = True
     ARRAYS = {
         **WithPrior.ARRAYS,
         "sigma": Array(("vectors", "features", "features"), None, half=0.5),
@@ -176,12 +171,12 @@ class FullState(WithPrior):
         more = (prior - values) / (prior * values)
         return (vectors * more) @ vectors.T, 1.0 / prior
 
-    def _problem_of_values(self, counters: dict) -> str:
+    def _problem_of_values(self) -> str:
         # Rounding may bring a variance to 0, never below; the bound is that of full.pxd. (Upper triangles stay at 0.)
         if np.diagonal(self.sigma, axis1=1, axis2=2).min() < 0.0:
             return "variances below 0"
         beyond = max(float(self.sigma.max()), -float(self.sigma.min())) > 2.0 * self.variance
-        return "covariances out of range" if beyond else super()._problem_of_values(counters)
+        return "covariances out of range" if beyond else ""
 
 
 def _symmetric(lower: np.ndarray) -> np.ndarray:
@@ -200,9 +195,9 @@ class MirrorState(State, _core.QuadraticModel):
     """values : w and G, the sum of squared gradients of each weight (AdaGrad)."""
 
     geometry = "mirror"
-    HAS_ROOM = HAS_NONE = TAKES_WEIGHTS = True
-    SQUARES = Slot(1.0, least=0.0, most="largest", merge="sum")
-    SLOTS = (Slot(), SQUARES)
+    HAS_ROOM = TAKES_WEIGHTS = True
+    SQUARES = Array(least=0.0, most="largest", merge="sum")
+    SLOTS = (WEIGHT, SQUARES)
 
     def _merge_bounds(self) -> None:
         super()._merge_bounds()
@@ -213,26 +208,27 @@ class DualAveragingState(MirrorState):
     """values : z, the sum of gradients (the threshold is l1 times the rounds), and G. w is computed from both when it is read."""
 
     geometry = "dual"
-    SLOTS = (Slot(merge="sum"), MirrorState.SQUARES)
+    SLOTS = (WEIGHT._replace(merge="sum"), MirrorState.SQUARES)
 
-    def _last_weights(self, params: Any, features: slice) -> np.ndarray:
-        return self.shrunk(self.slot(0, features), self.slot(1, features), params).astype(self.dtype)
+    def _last_weights(self, features: slice) -> np.ndarray:
+        return self.shrunk(self.slot(0, features), self.slot(1, features)).astype(self.dtype)
 
-    def shrunk(self, z: np.ndarray, G: np.ndarray, params: Any) -> np.ndarray:
+    def shrunk(self, z: np.ndarray, G: np.ndarray) -> np.ndarray:
         """Compute the weights, in double."""
         z, root = z.astype(np.float64), np.sqrt(G, dtype=np.float64)
-        soft = np.sign(z) * np.maximum(np.abs(z) - self.threshold(params), 0)
-        return params.eta0 * soft / (params.delta + root)
+        soft = np.sign(z) * np.maximum(np.abs(z) - self.threshold, 0)
+        return self.params.eta0 * soft / (self.params.delta + root)
 
     def numbers_of(self, weights: np.ndarray, features: slice) -> np.ndarray:
         of = self.slot(1, features)[:, : weights.shape[1]]
         root, eta0 = np.sqrt(of, dtype=np.float64), self.params.eta0
         weights = np.where(np.abs(weights) <= eta0 * self.largest**0.5, weights, np.inf)  # (FTRL multiplies them by gradients)
-        return weights * (self.params.delta + root) / eta0 + np.sign(weights) * self.threshold(self.params)
+        return weights * (self.params.delta + root) / eta0 + np.sign(weights) * self.threshold
 
-    def threshold(self, params: Any) -> float:
-        """Return the largest |z| of a weight of 0."""
-        return params.l1 * self.count("t")
+    @property
+    def threshold(self) -> float:
+        """The largest |z| of a weight of 0."""
+        return self.params.l1 * self.count("t")
 
     def can_learn_with(self, params: Any) -> bool:
         """Return True if this model may go on with these parameters, with which its weights must stay within the dtype."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._estimators.classifier import LinearClassifier
 from ..._estimators.parameters import estimator
-from ..._models.state import State
+from ..._models.state import WEIGHT, State
 from ..._models.states import DualAveragingState
 
 if TYPE_CHECKING:
@@ -57,20 +57,22 @@ class ProximalState(DualAveragingState):
     """values : z = Σ (σ w - g), the paper's -z, and n = Σ g². w is computed from both when it is read."""
 
     geometry = "proximal"
+    SLOTS = (WEIGHT._replace(half=-1.0), DualAveragingState.SLOTS[1])
 
-    def threshold(self, params: Params) -> float:
-        return params.l1
+    @property
+    def threshold(self) -> float:
+        return self.params.l1
 
     def can_learn_with(self, params: Params) -> bool:
         """Return True if weights that are read with other parameters still fit the dtype: |w| <= alpha t (see `step_fits`)."""
         most = max(float(self.counters[self.COUNTERS["max_abs_weight"]]), self.count("updates") * max(self.constant, 1.0))
         return State.can_learn_with(self, params) and params.eta0 * most <= self.largest
 
-    def _halve(self, place: int, side: float, share: float, params: Params) -> None:
+    def _settle_halves(self, params: Params) -> None:
         """Take the z of half the weight by the present l1, and all of a z within the threshold."""
-        numbers, l1 = self.view[:, 0, place], params.l1
+        numbers, l1 = self.view[:, 0], params.l1
         z = numbers.astype(np.float64)
-        numbers[:] = side * np.where(np.abs(z) > l1, (z + np.sign(z) * l1) / 2, z) + 0.0  # (no -0)
+        numbers[:] = np.where(np.abs(z) > l1, (z + np.sign(z) * l1) / 2, z) + 0.0  # (no -0)
 
     def _merged(self, slabs: list[np.ndarray], models: list[Any], shares: list[float]) -> np.ndarray:
         """Take the means of the weights, weighted by n, which add up, and the z of which these are the weights.
@@ -83,7 +85,7 @@ class ProximalState(DualAveragingState):
         for slab, each in zip(slabs, models, strict=True):
             own = slab[:, 1]
             n += own
-            weights += own * self.shrunk(slab[:, 0], slab[:, 1], each.params)
+            weights += own * each.shrunk(slab[:, 0], slab[:, 1])
             within += own * np.clip(slab[:, 0], -params.l1, params.l1)
         seen = np.where(n > 0.0, n, 1.0)
         weights, within = weights / seen, within / seen

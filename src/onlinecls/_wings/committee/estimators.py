@@ -10,7 +10,7 @@ import numpy as np
 from ..._estimators.classifier import WithProbabilities
 from ..._estimators.parameters import estimator
 from ..._files import numbered, of_number, require, require_layout
-from ..._models.state import COUNTS, STATES, Array, State, laid_out, read_only
+from ..._models.state import COMMON, STATES, Array, State, read_only
 from ..._registry import Params, estimator_class
 from .combine import CommitteeModel
 
@@ -39,21 +39,19 @@ class CommitteeParams(Params):
 class CommitteeState(State, CommitteeModel):
     """members : models, each with its own counters, as if it were alone. values : the first one's; all have the same dtype."""
 
-    ARRAYS = {
-        **COUNTS, "calibration": State.ARRAYS["calibration"], "tally": Array((len(_MEMBERS), 3), least=0.0, most=1e200),
-    }
+    ARRAYS = {**COMMON, "tally": Array((len(_MEMBERS), 3), least=0.0, most=1e200)}
     SCALARS = ("members",)
     SLOTS = ()
     geometry = "committee"
-    HAS_NONE = True
 
     def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: CommitteeParams):
-        self.__setstate__({"members": tuple(STATES[own.model](n_features, n_classes, dtype, own) for own in params.members)})
+        self.members = tuple(STATES[own.model](n_features, n_classes, dtype, own) for own in params.members)
         super().__init__(n_features, n_classes, dtype, params)
 
     def __setstate__(self, parts: dict) -> None:
-        first = parts["members"][0]
-        super().__setstate__({**parts, "values": first.values, "n_features": first.n_features, "n_columns": first.n_columns})
+        super().__setstate__(parts)
+        first = self.members[0]
+        self.values, self.n_features, self.n_columns = first.values, first.n_features, first.n_columns
 
     def each(self, params: CommitteeParams) -> list[tuple[Any, Any]]:
         """Return the members, each with its parameters."""
@@ -82,17 +80,15 @@ class CommitteeState(State, CommitteeModel):
             each.count_rows(n_rows)
         self.tally[:, 0] = self.count("mistakes")
 
-    def weights_of(self, params: CommitteeParams, features: slice) -> np.ndarray:
+    def weights_of(self, features: slice) -> np.ndarray:
         """Return the combined weights Σ a_k w_k."""
         total: Any = 0.0
-        for share, (member, own) in zip(self.shares, self.each(params), strict=True):
-            total = total + np.clip(share * member.weights_of(own, features).astype(np.float64), -_FAR, _FAR)
+        for share, (member, own) in zip(self.shares, self.each(self.params), strict=True):
+            found = member.sharing(params=own).weights_of(features).astype(np.float64)
+            total = total + np.clip(share * found, -_FAR, _FAR)
         return read_only(np.clip(total, -self.largest, self.largest).astype(self.dtype))
 
     # --- copies, classes and files -------------------------------------------------------------------------------------------
-
-    def compact(self) -> Self:
-        return self.sharing(members=tuple(member.compact() for member in self.members))
 
     def copy(self) -> Self:
         return super().copy().sharing(members=tuple(member.copy() for member in self.members))
@@ -104,11 +100,11 @@ class CommitteeState(State, CommitteeModel):
         for member in self.members:
             member.is_open = self.is_open
         members = tuple(member.grow_classes(places, n_classes, own) for member, own in self.each(params))
-        return super().grow_classes(places, n_classes, params).sharing(members=members, tally=self.tally.copy())
+        return super().grow_classes(places, n_classes, params).sharing(members=members)
 
     def keep_classes(self, keep: np.ndarray, n_none: int | None = None) -> Self:
         members = tuple(member.keep_classes(keep, n_none) for member in self.members)
-        return super().keep_classes(keep, n_none).sharing(members=members, tally=self.tally.copy())
+        return super().keep_classes(keep, n_none).sharing(members=members)
 
     def in_file(self) -> dict:
         """Return the committee's own parts, and those of member i as "i.name"."""
@@ -123,8 +119,10 @@ class CommitteeState(State, CommitteeModel):
             found.append(STATES[own.model].of_file(of_number(at, header), of_number(at, arrays), n_classes, own))
         alike, first = {(each.n_features, each.n_columns, each.dtype) for each in found}, found[0]
         require(len(alike) == 1 and not header, "members of the same features and dtype", alike)
-        require_layout(arrays, laid_out(cls.ARRAYS, cls.sizes(first.n_features, n_classes, params, first.n_none), first.dtype))
-        return cls.of({**arrays, "params": params, "members": tuple(found)}).checked()
+        require_layout(arrays, cls.layout(first.dtype, first.n_features, n_classes, params, first.n_none))
+        state = cls.of({**arrays, "params": params, "members": tuple(found)})
+        state.check()
+        return state
 
 
 @estimator

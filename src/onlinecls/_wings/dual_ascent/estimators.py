@@ -11,7 +11,7 @@ from ..._estimators.classifier import LinearClassifier, OnlineClassifier
 from ..._estimators.parameters import EpochParameters, LinearParameters, estimator
 from ..._estimators.regressor import OnlineRegressor
 from ..._estimators.weights import WithWeights
-from ..._models.state import Array, Slot
+from ..._models.state import WEIGHT, Array
 from ..._registry import Params
 from ..shared.groups import WithGroups
 from ..shared.simplex import GROUP
@@ -80,25 +80,24 @@ class AscentState(WithGroups, AscentModel):
     """
 
     geometry = "dual_ascent"
-    HAS_NONE = True
     KEPT = (*WithGroups.KEPT, "geometry", "schedule", "joint", "norm_bound", "has_intercept")
     FIELDS = tuple(GROUP)
     ARRAYS = {**WithGroups.ARRAYS, "shared": Array((3,))}
     params: AscentParams
 
-    def _problem_of_values(self, counters: dict) -> str:
+    def _problem_of_values(self) -> str:
         ages = self.numbers("ages")
         fits = ages.min() >= 0.0 and self.shared[SHARED["lipschitz"]] <= 1e150
         fits = fits and (np.abs(self._summed()).max() <= 1e300 if len(self.correction) else not ages.any())
-        return super()._problem_of_values(counters) if fits else "sums beyond what steps make"
+        return "" if fits else "sums beyond what steps make"
 
-    def _move(self, new: Any, source: list[int]) -> None:
+    def _with_vectors(self, counts: np.ndarray, source: np.ndarray) -> Self:
         """Copy vectors to the bit; where they are halved, or columns of 0 make another simplex, as if the ages were 0."""
         settled = self
-        if new.n_columns == 2 or (self.params.joint and self.geometry == "entropic"):
+        if len(source) == 2 or (self.params.joint and self.geometry == "entropic"):
             sums = -self._summed() if len(self.correction) else self.correction
             settled = self.sharing(correction=sums.reshape(-1), groups=self._unknown(1))
-        super(AscentState, settled)._move(new, source)
+        return super(AscentState, settled)._with_vectors(counts, source)
 
     def _merge_values(self, models: list[Any], shares: list[float]) -> None:
         """Take the mean of the weights, whatever σ they were divided by (entropic: of u = Wθ/σ); add up Hedge's losses."""
@@ -112,7 +111,7 @@ class AscentState(WithGroups, AscentModel):
         super()._merge_values(models, shares if self.geometry == "entropic" else factors)
 
     def _keep_average(self, average: np.ndarray) -> None:
-        self.correction = (-self.average_rounds(self.params) * average).reshape(-1)
+        self.correction = (-self.average_rounds * average).reshape(-1)
 
     def dual_value(self) -> float:
         """Return the losses' parts of the dual less f*(θ)."""
@@ -125,13 +124,13 @@ class AscentState(WithGroups, AscentModel):
         """Return the sum of the weights over the rounds of the average, (features + 1, columns)."""
         return self.numbers("ages") * self.view[:, 0] - self.corrections
 
-    def _weights(self, params: Params, features: slice) -> np.ndarray:
-        rounds, known = self.average_rounds(params), self.known()
+    def _weights(self, features: slice) -> np.ndarray:
+        rounds, known = self.average_rounds, self.known()
         found = self._summed()[features] / rounds if rounds else known.view[features, 0] * known.factors()[0]
         return np.clip(found, -self.largest, self.largest)  # (θ/σ may exceed the dtype, unlike the scores, which are in double)
 
-    def weights_of(self, params: AscentParams, features: slice) -> np.ndarray:
-        return self.expert_weights(self.values)[None, features] if params.experts else super().weights_of(params, features)
+    def weights_of(self, features: slice) -> np.ndarray:
+        return self.expert_weights(self.values)[None, features] if self.params.experts else super().weights_of(features)
 
 
 class EntropicState(AscentState):
@@ -140,12 +139,12 @@ class EntropicState(AscentState):
     geometry = "entropic"
     KEPT = (*AscentState.KEPT, "sigma")
     KNOWN = "high"
-    SLOTS = (Slot(0.0, merge=None), Slot())  # (the mean is of u, from which the powers follow)
+    SLOTS = (Array(half=0.0, most="largest", merge=None), WEIGHT)  # (the mean is of u, from which the powers follow)
 
-    def _problem_of_values(self, counters: dict) -> str:  # Z > 0, and no u far above K, where these are known
+    def _problem_of_values(self) -> str:  # Z > 0, and no u far above K, where these are known
         u = np.abs(self.slot(1)) if self.params.geometry == "sinh" else self.slot(1)
         fits = (self.numbers("high") > 0.0) & (u.max(axis=0) <= self.numbers("shift") + 100.0) | ~self.groups.any(axis=1)
-        return super()._problem_of_values(counters) if fits.all() else "a sum that is not that of its terms"
+        return super()._problem_of_values() if fits.all() else "a sum that is not that of its terms"
 
     def dual_value(self) -> float:
         size = (self.n_features + self.params.has_intercept) * self.n_columns / len(self.groups)

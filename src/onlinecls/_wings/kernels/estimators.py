@@ -15,7 +15,7 @@ from ..._estimators.regressor import OnlineRegressor
 from ..._files import require, require_layout
 from ..._input import validate
 from ..._input.compat import issparse
-from ..._models.state import COUNTS, FLOAT64, STATES, Array, State
+from ..._models.state import COMMON, FLOAT64, STATES, Array, State
 from . import support
 from .support import packed
 
@@ -116,15 +116,15 @@ class SupportState(State, support.SupportSet):
     """
 
     ARRAYS = {
-        **COUNTS, "calibration": State.ARRAYS["calibration"], "values": Array((0,)),
-        "alpha": Array(("vectors", "size"), half=None, least=-LARGEST, most=LARGEST),
-        "P": Array(("vectors", "covariances"), half=0.5, least=-LARGEST, most=LARGEST), "Q": Array(("inverses",)),
+        **COMMON, "alpha": Array(("vectors", "size"), half=-0.5, most=LARGEST),
+        "P": Array(("vectors", "covariances"), half=0.5, most=LARGEST), "Q": Array(("inverses",)),
         "prior": Array(("vectors", "priors"), fresh=1.0, half=0.5, least=0.5, most=1.0),
         "norms": Array(("size",), least=0.0, most=LARGEST), "origin": Array(("size",), INT64),
     }
     SCALARS = ("dropped", "gamma", "n_columns", "n_features")
     LEARNT_WITH = (*State.LEARNT_WITH, "kept")
     SLOTS = ()
+    HAS_NONE = False
     KEPT = (*State.KEPT, "kernel")
     geometry, variance = "kernel", 1.0
     kept: tuple[Any, Any, Any]
@@ -151,7 +151,7 @@ class SupportState(State, support.SupportSet):
             return np.empty(0, np.int64) if self.is_precomputed else np.empty((0, self.n_features)), alpha
         return matrix if len(members) == matrix.shape[0] else matrix[members], alpha
 
-    def weights_of(self, params: Params, features: slice) -> np.ndarray:
+    def weights_of(self, features: slice) -> np.ndarray:
         """Return Σ a_i x_i, of a linear kernel alone, or the weight of the constant feature."""
         vectors, alpha = self.weights()
         if features.stop is None:
@@ -250,7 +250,7 @@ class SupportState(State, support.SupportSet):
         state.kept = vectors, np.arange(size), state.alpha
         return state
 
-    def _problem_of_values(self, counters: dict) -> str:
+    def _problem_of_values(self) -> str:
         """Describe a fault of the inverse Q of a Gram matrix: up to rounding, Q_ii >= 1/k(x_i, x_i), Q_ij² <= Q_ii Q_jj."""
         rows, columns = np.tril_indices(self.size if len(self.Q) else 0)
         diagonal = self.Q[rows == columns]

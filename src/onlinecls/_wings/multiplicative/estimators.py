@@ -12,7 +12,7 @@ from ..._estimators.classifier import LinearClassifier
 from ..._estimators.learner import OnlineLearner
 from ..._estimators.parameters import LinearParameters, estimator
 from ..._estimators.regressor import OnlineRegressor
-from ..._models.state import Slot
+from ..._models.state import WEIGHT, Array
 from ..one_class.estimators import OnlineOneClass
 from ..shared.groups import WithGroups
 from ..shared.simplex import GROUP
@@ -26,23 +26,19 @@ if TYPE_CHECKING:
 
 
 class SignedSimplexState(WithGroups, SimplexModel):
-    """values : powers sinh(θ) e^-K and θ. groups : see simplex.pxd."""
+    """values : powers sinh(θ) e^-K and θ, of which halves are -θ and θ, as learners of each class would have. groups : see
+    simplex.pxd."""
 
     geometry = "sinh"
-    HAS_NONE = True
     KEPT = (*WithGroups.KEPT, "has_intercept")
     FIELDS = tuple(GROUP)
     KNOWN = "high"
-    SLOTS = (Slot(0.0, merge=None), Slot())  # (powers come with the group's numbers)
+    SLOTS = (Array(half=0.0, merge=None), WEIGHT._replace(half=-1.0))  # (powers come with the group's numbers)
     PRIMARY = 1
 
-    def share_of_half(self, params: Any) -> float:
-        """Give the two classes -θ and θ, as learners of each class would have."""
-        return 1.0
-
-    def _last_weights(self, params: Any, features: slice) -> np.ndarray:
+    def _last_weights(self, features: slice) -> np.ndarray:
         known = self.known()
-        gain = params.norm_bound / (known.numbers("high") + known.numbers("low"))
+        gain = self.params.norm_bound / (known.numbers("high") + known.numbers("low"))
         return (gain * known.slot(0, features)).astype(self.dtype)
 
 

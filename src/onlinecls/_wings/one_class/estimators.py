@@ -72,7 +72,7 @@ class OnlineOneClass(EpochParameters, OnlineLearner):
     def center_(self) -> NDArray[np.floating]:
         """The centre w, (n_features,), in the model's dtype. Computed when read, O(n_features)."""
         state = self._fitted_state()
-        return over(state.weights_of(state.params, slice(0, state.n_features))[0], 1.0 / (state.scale or 1.0))
+        return over(state.weights_of(slice(0, state.n_features))[0], 1.0 / (state.scale or 1.0))
 
     @property
     def offset_(self) -> float:
@@ -101,7 +101,7 @@ class CentreState(WithGroups, CentreModel):
         high = fsum(self.values.astype(np.float64) ** 2)
         self.groups = np.array([[high, 0.0, np.finfo(np.float64).eps * high, float(len(centres) > 0)]])
 
-    def _last_weights(self, params: Any, features: slice) -> np.ndarray:
+    def _last_weights(self, features: slice) -> np.ndarray:
         return (self.numbers("scale") * self.slot(0, features)).astype(self.dtype)
 
 

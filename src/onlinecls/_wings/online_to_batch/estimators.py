@@ -229,8 +229,8 @@ class OnlineToBatch(Estimator):
             found, everything = copy(found), slice(None)
             state = found._state
             first = type(state)(state.n_features, len(state.counts), state.dtype, state.params)
-            last = state.sharing(correction=np.empty(0)).weights_of(state.params, everything).astype(np.float64)
-            less = np.pad((last - first.weights_of(state.params, everything)).T, ((0, 0), (0, state.n_none)))  # (predicts not)
+            last = state.sharing(correction=np.empty(0)).weights_of(everything).astype(np.float64)
+            less = np.pad((last - first.weights_of(everything)).T, ((0, 0), (0, state.n_none)))  # (predicts not)
             found._state = state.sharing(correction=state.correction + less.reshape(-1), sparse_coef=None)
         return found
 

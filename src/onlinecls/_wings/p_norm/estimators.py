@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._estimators.classifier import LinearClassifier
 from ..._estimators.parameters import estimator
-from ..._models.state import Slot
+from ..._models.state import WEIGHT, Array
 from ..shared.groups import WithGroups
 from .p_norm import FIELDS, PNormModel, power_of
 
@@ -18,21 +18,23 @@ class PNormState(WithGroups, PNormModel):
     """values : θ and its roots. groups : see p_norm.pyx."""
 
     geometry = "p_norm"
-    HAS_NONE = True
     KEPT = (*WithGroups.KEPT, "power")
     FIELDS = FIELDS
     KNOWN = "scale"
-    SLOTS = (Slot(), Slot(1.0, merge=None))
+    SLOTS = (WEIGHT._replace(half=-1.0), Array(half=-1.0, merge=None))
 
     @property
     def _powers(self) -> tuple[float, float, int]:
         """p, and the root and the squarings that make θ's power of it (p_norm.pyx)."""
         return power_of(self.params.power, self.n_features)
 
-    def share_of_half(self, params: Any) -> float:
+    def _settle_halves(self, params: Any) -> None:
         """Scale θ so that w becomes -w/2 and w/2: the joint norm of two halves is 2^(1/p) times that of one."""
-        power = self._powers[0]
-        return 0.5 * 2.0 ** ((power - 2.0) / power) if params.joint else 0.5
+        super()._settle_halves(params)
+        power, root, _ = self._powers
+        share = 0.5 * 2.0 ** ((power - 2.0) / power) if params.joint else 0.5
+        self.view[:, 0] *= share
+        self.view[:, 1] *= share**root
 
     def _merged(self, slabs: list[np.ndarray], models: list[Any], shares: list[float]) -> np.ndarray:
         found = super()._merged(slabs, models, shares)
@@ -40,12 +42,7 @@ class PNormState(WithGroups, PNormModel):
         found[:, 1] = np.sign(theta) * np.abs(theta) ** self._powers[1]
         return found
 
-    def _halve(self, place: int, side: float, share: float, params: Any) -> None:
-        super()._halve(place, side, share, params)
-        roots = self.view[:, 1, place]
-        roots[:] = side * share ** self._powers[1] * roots + 0.0  # (no -0)
-
-    def _last_weights(self, params: Any, features: slice) -> np.ndarray:
+    def _last_weights(self, features: slice) -> np.ndarray:
         known, roots = self.known(), self.slot(1, features)
         powers = np.abs(roots, dtype=np.float64) * known.numbers("inverse")
         for _ in range(self._powers[2]):

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..._models.state import Array, State, moved
+from ..._models.state import Array, State
 
 
 class WithGroups(State):
@@ -15,7 +15,7 @@ class WithGroups(State):
     groups : a row for each such group; zeros until a pass, or a reader in a copy, computes them.
     """
 
-    ARRAYS = {**State.ARRAYS, "groups": Array(("groups", "fields"))}
+    ARRAYS = {**State.ARRAYS, "groups": Array(("groups", "fields"), half=0.0)}
     KNOWN = ""  # the field that is above 0 from then on; "": readers need none
     groups: np.ndarray
 
@@ -39,11 +39,5 @@ class WithGroups(State):
         super()._merge_values(models, shares)
         self.groups = self._unknown(max(len(each.groups) for each in models))
 
-    def _move(self, new: State, source: list[int]) -> None:
-        super()._move(new, source)
-        if new.n_columns == 2:  # halves of a vector
-            new.groups = self._unknown(1)
-        elif len(self.groups) < self.n_columns:  # (all vectors share one)
-            new.groups = self.groups.copy()
-        else:
-            new.groups = moved(self.groups, self._unknown(len(source)), 0, source)
+    def _settle_halves(self, params: Any) -> None:
+        self.groups = self._unknown(1)
