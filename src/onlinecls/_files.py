@@ -28,9 +28,8 @@ _DRAFT = ".onlinecls-"  # beginning of a file's name while it is written
 _CHUNK = 1 << 20  # bytes read at a time
 _DEFLATE = 1032  # most bytes that deflate makes of one
 _NPY = re.compile(rb"\{'descr': '([<>|][biufSU]\d+)', 'fortran_order': False, 'shape': \(([\d, ]*)\), \} *\n")
-#: Types of labels and of numpy's scalars that a file can hold.
+#: Types of labels that a file can hold.
 PLAIN = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|\|S[1-9]\d*|[<>]U\d+")
-_DTYPES = {"float32": np.float32, "float64": np.float64, "float": float}
 
 
 class InvalidError(ValueError):
@@ -81,18 +80,15 @@ def of_number(k: int, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def packed(value):
-    """Convert a parameter to JSON; raise TypeError if reading it back would not give the same value."""
+    """Convert a parameter to JSON, a numpy number to Python's, a dtype to its name; raise TypeError if JSON cannot hold it."""
+    if isinstance(value, np.generic):
+        value = value.item()
     if value is None or type(value) in (bool, int, str):
         return value
     if type(value) is float:
         return value if math.isfinite(value) else {"float": repr(value)}
-    if isinstance(value, np.generic) and PLAIN.fullmatch(value.dtype.str):
-        return {"numpy": [value.dtype.str, packed(value.item())]}
-    for name, scalar in _DTYPES.items():
-        if value is scalar:
-            return {"type": name}
-        if isinstance(value, np.dtype) and value == scalar:
-            return {"dtype": name}
+    if isinstance(value, type | np.dtype) and value in (np.float32, np.float64, float):
+        return np.dtype(value).name
     if type(value) is dict:
         return {"dict": [[packed(key), packed(item)] for key, item in value.items()]}
     raise TypeError(type(value).__name__)
@@ -105,24 +101,16 @@ def unpacked(form):
     ((kind, value),) = form.items()
     if kind == "float":
         return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[value]
-    if kind == "numpy":
-        require(PLAIN.fullmatch(value[0]) is not None, "a plain dtype", value[0])
-        return np.dtype(value[0]).type(unpacked(value[1]))
-    if kind == "type":
-        return _DTYPES[value]
-    if kind == "dtype":
-        return np.dtype(_DTYPES[value])
     require(kind == "dict", "parameters of a known kind", kind)
     return {unpacked(key): unpacked(item) for key, item in value}
 
 
 def is_json(value) -> bool:
-    """Return True if JSON gives the value back unchanged: no tuples, no numpy numbers, only texts as keys."""
-    if type(value) is dict:
-        return all(type(key) is str and is_json(item) for key, item in value.items())
-    if type(value) is list:
-        return all(map(is_json, value))
-    return value is None or type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value))
+    """Return True if JSON gives an equal value back: no tuples, no NaN, only texts as keys."""
+    try:
+        return json.loads(json.dumps(value, allow_nan=False)) == value
+    except (TypeError, ValueError, RecursionError):
+        return False
 
 
 # --- writing -------------------------------------------------------------------------------------------------------------------

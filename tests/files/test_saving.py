@@ -82,13 +82,12 @@ def test_labels_of_every_type_come_back_from_a_file(labels):
     assert again.predict([[1.0], [-1.0]]).tolist() == labels.tolist()
 
 
-def test_feature_names_and_sparsified_weights_come_back_from_a_file():
+def test_feature_names_come_back_from_a_file_and_weights_as_an_array():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=["a", "b", "ü", "d", "a b"])
     learner = onlinecls.Perceptron().partial_fit(frame, Y).sparsify()
     again = through_a_file(learner)
-    assert (again.coef_ != learner.coef_).nnz == 0 and type(again.coef_) is type(learner.coef_)
-    assert fingerprint(again.densify()) == fingerprint(learner.densify())
+    assert fingerprint(again) == fingerprint(learner.densify())
     with pytest.raises(ValueError, match="columns of the first call"):
         again.predict(frame[frame.columns[::-1]])
 
@@ -101,13 +100,13 @@ PARAMETERS = {
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
-def test_parameters_come_back_from_a_file_with_their_types(name):
+def test_parameters_come_back_from_a_file_as_json_has_them(name):
     for value in PARAMETERS[name]:
         learner = onlinecls.PassiveAggressiveClassifier(**{name: value}).partial_fit(X, Y)
         again = through_a_file(learner)
-        found, kinds = getattr(again, name), lambda given: [type(each) for pair in given.items() for each in pair]
-        assert type(found) is type(value) and again.get_params() == learner.get_params()
-        assert not isinstance(value, dict) or kinds(found) == kinds(value)
+        found = getattr(again, name)
+        assert found == (np.dtype(value).name if name == "dtype" else value) and not isinstance(found, np.generic)
+        assert again.get_params() == {**learner.get_params(), name: found}
 
 
 def dot(A, B):
@@ -144,7 +143,7 @@ def test_metadata_comes_back_as_json_holds_it(saved):
     assert json.dumps(load(saved, return_metadata=True)[1]) == json.dumps(rich)
     learner.save(saved)
     assert load(saved, return_metadata=True)[1] == {}
-    for bad in ([1], {"x": (1, 2)}, {1: 2}, {"x": np.float64(1)}, {"x": float("nan")}, {"x": {"y": b""}}, {"x": [{2: 1}]}):
+    for bad in ([1], {"x": (1, 2)}, {1: 2}, {"x": np.float32(1)}, {"x": float("nan")}, {"x": {"y": b""}}, {"x": [{2: 1}]}):
         with pytest.raises(ValueError, match="AROWClassifier: metadata must be a dict that JSON returns unchanged"):
             learner.save(saved, metadata=bad)
 

@@ -4,10 +4,9 @@ from cpython.pythread cimport PyThread_get_thread_ident
 
 import os
 from _thread import allocate_lock
-from weakref import WeakSet
 
 cdef double LOOK = 0.02                 # seconds between two looks for signals, where they do not end a wait
-cdef object LOCKS = WeakSet()           # of this process
+cdef long FORKS = 0, FORKER = 0         # forks that have led to this process, and the thread that made the last one
 
 
 cdef class Lock:
@@ -21,56 +20,51 @@ cdef class Lock:
     """
 
     def __cinit__(self, who):
-        self.who = who
-        self.renew()
-        LOCKS.add(self)
+        self.who, self.lock, self.forks = who, allocate_lock(), FORKS
 
     def __reduce__(self):
         return Lock, (self.who,)
 
     def __enter__(self):
-        if not self.try_learn():
+        if not self.take(True, False):
             if self.learns:
                 raise RuntimeError(
                     f"{self.who}: one call at a time may learn, got another one while a call to fit or partial_fit goes on. Wait "
                     "for it, or give each thread a model of its own (copy.deepcopy). Predicting meanwhile is allowed."
                 )
-            self.wait()
-            self.learns = True
+            self.take(True, True)
 
     def __exit__(self, *_):
-        self.end_learning()
+        self.release()
 
     def waiting(self):
         """Return the context that waits for the lock."""
         return Waiting(self)
 
-    cdef int renew(self) except -1:
-        self.lock, self.holder, self.learns = allocate_lock(), 0, False
-        return 0
+    cdef bint take(self, bint learns, bint waits) except -1:
+        """Take the lock, when it is free; without `waits`, return False if it is not. A signal handler's exception ends the wait.
 
-    cdef int wait(self) except -1:
-        """Take the lock when it is free. An exception from a signal handler ends the wait."""
+        In a forked process, a lock that another thread held or was about to take is made anew: nobody would release it here.
+        """
         cdef long me = PyThread_get_thread_ident()
-        if self.holder == me:
-            raise RuntimeError(
-                f"{self.who}: fit, partial_fit, merge, save, copy and pickle, and predictions of pipelines and committees, must "
-                "be called when no other such call of the same thread uses the model, got one from a signal handler or callback "
-                "within it, which would wait for itself. Set a flag there, and go on when the call has returned."
-            )
-        while not self.lock.acquire(True, LOOK):
-            PyErr_CheckSignals()
-        self.holder = me
-        return 0
-
-    cdef bint try_learn(self) except -1:
-        """Begin a learning call and return True; return False if a call holds the lock."""
+        if self.forks != FORKS and self.holder != FORKER:
+            self.lock, self.holder, self.learns = allocate_lock(), 0, False
+        self.forks = FORKS
         if not self.lock.acquire(False):
-            return False
-        self.holder, self.learns = PyThread_get_thread_ident(), True
+            if not waits:
+                return False
+            if self.holder == me:
+                raise RuntimeError(
+                    f"{self.who}: fit, partial_fit, merge, save, copy and pickle, and predictions of pipelines and committees, "
+                    "must be called when no other such call of the same thread uses the model, got one from a signal handler or "
+                    "callback within it, which would wait for itself. Set a flag there, and go on when the call has returned."
+                )
+            while not self.lock.acquire(True, LOOK):
+                PyErr_CheckSignals()
+        self.holder, self.learns = me, learns
         return True
 
-    cdef int end_learning(self) except -1:
+    cdef int release(self) except -1:
         """Release the lock."""
         self.holder, self.learns = 0, False
         self.lock.release()
@@ -85,10 +79,10 @@ cdef class Waiting:
         self.lock = lock
 
     def __enter__(self):
-        self.lock.wait()
+        self.lock.take(False, True)
 
     def __exit__(self, *_):
-        self.lock.end_learning()
+        self.lock.release()
 
 
 def own_lock(owner):
@@ -97,16 +91,13 @@ def own_lock(owner):
     return attributes.get("_lock") or attributes.setdefault("_lock", Lock(type(owner).__name__))
 
 
-def renew_in_child():
-    """Make the locks anew that threads of the parent process hold or were about to take: nobody would release them here."""
-    cdef Lock each
-    for each in list(LOCKS):
-        if each.holder != PyThread_get_thread_ident():
-            each.renew()
+def count_fork():
+    global FORKS, FORKER
+    FORKS, FORKER = FORKS + 1, PyThread_get_thread_ident()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=renew_in_child)
+    os.register_at_fork(after_in_child=count_fork)
 
 
 def learn_together(learn, list commits, recover):

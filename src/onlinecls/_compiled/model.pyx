@@ -314,7 +314,7 @@ cdef class Model:
             named = call.labels_of(classes)
             if named is None or call.places.keys() != set(named):
                 return 0
-        if not call.lock.try_learn():
+        if not call.lock.take(True, False):
             return 0
         try:
             for i in range(len(call.arrays)):       # (some may be read-only, from a memory-mapped file)
@@ -333,7 +333,7 @@ cdef class Model:
             self.sparse_coef = None
             return 1 + self.learn(call.task, rows, y, sample_weight, None, None, None)
         finally:
-            call.lock.end_learning()
+            call.lock.release()
 
     cdef Rows few(self, X, feature_names):
         """Return X as rows of this model; None if it is wrong, or of a kind or size that takes the general path."""

@@ -82,7 +82,8 @@ class OnlineClassifier(WithWeights):
         if joins:
             live = batch._replace(targets=codes, class_weights=class_weights).live()  # (a product of weights may underflow)
             weights = np.where(live, weights if len(weights) else 1.0, 0.0)
-            stages = stages_of(labels, codes, live, known, STATES[params.model].joins_singly(params))
+            one_by_one = params.joins_singly or (STATES[params.model].HAS_NONE and not params.joint)
+            stages = stages_of(labels, codes, live, known, one_by_one)
             if not stages:
                 return 0  # only rows of weight 0: no model begins
             self._check_size(params, rows.n_features, len(stages[-1][-1]), rows.data.dtype)

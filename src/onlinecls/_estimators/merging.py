@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from copy import deepcopy
+from copy import copy, deepcopy
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -68,13 +68,8 @@ def merge(models: Iterable[Model]) -> Model:
         raise ValueError("merge: models must be at least one, got none. Give the models of all shards.")
     if not hasattr(models[0], "merge"):
         raise TypeError(f"merge: models must be estimators of this library, got {validate.brief(models[0])}.")
-    if hasattr(models[0], "steps"):
-        return deepcopy(models[0]).merge(*models[1:])
-    with unchanged(models):
-        first: Any = type(models[0]).__new__(type(models[0]))
-        first.__dict__.update(models[0].__dict__)
-        del first._lock
-        return merge_into(first, tuple(models[1:]))
+    copied = (deepcopy if hasattr(models[0], "steps") else copy)(models[0])
+    return copied.merge(*models[1:])
 
 
 @contextmanager

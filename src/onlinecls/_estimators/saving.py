@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes] | IO[bytes]
 
 #: Ranges of entries of any header.
-ENTRIES: dict[str, Any] = {"open": BOOLEAN, "sparse": BOOLEAN, "n_iter": COMMON["max_iter"]}
+ENTRIES: dict[str, Any] = {"open": BOOLEAN, "n_iter": COMMON["max_iter"]}
 
 
 class Describing:
@@ -45,7 +45,7 @@ class Describing:
         head = head_of(
             self, self.get_params(), metadata, n_iter=self.n_iter_,
             state={name: part for name, part in found.items() if name not in arrays},
-            open=state.is_open, sparse=state.sparse_coef is not None,
+            open=state.is_open,
         )
         given = packed_parameters(who, state.given)
         head["learnt_with"] = {name: form for name, form in given.items() if form != head["parameters"][name]}
@@ -64,7 +64,6 @@ class Describing:
         learner._choose()
         params = before._choose()._replace(open_classes=int(header["open"]))
         state = STATES[params.model].of_file(header["state"], arrays, 1 if classes is None else len(classes), params)
-        require(not header["sparse"] or hasattr(cls, "sparsify"), "no sparse weights without a sparse form", header["sparse"])
         is_open = header["open"]
         require(classes is not None or not is_open, "no classes that may join a regressor", is_open)
         if classes is not None:
@@ -78,7 +77,7 @@ class Describing:
         state.params = params.of_pass(state, is_open, isinstance(getattr(before, "class_weight", None), str))
         state.params.check_range(who, state.dtype)
         learner._state = state
-        return learner.sparsify() if header["sparse"] else learner
+        return learner
 
 
 def head_of(learner: Any, parameters: dict, metadata: dict, **more: Any) -> dict:
@@ -110,8 +109,6 @@ def read_parameters(cls: Any, header: dict) -> dict:
     """Read the constructor parameters of a class, by name; the estimator checks their values."""
     found = {name: unpacked(value) for name, value in header.items()}
     require(found.keys() == set(cls._parameter_names()), f"parameters {cls._parameter_names()}", list(found))
-    types = [name for name, value in found.items() if isinstance(value, type) and name != "dtype"]
-    require(not types, "a type as dtype alone", types)
     if found.get("random_state") is not None:  # (numpy.random takes 10 ms to import)
         random_state(cls.__name__, found["random_state"])
     return found

@@ -247,8 +247,7 @@ class State(model.Model):
 
     def set_level(self, level: float, mass: float) -> None:
         """Set the level of the targets, and the sum of the weights of its rows."""
-        for name, number in (("level", level), ("level_rest", 0.0), ("mass", mass)):
-            self.counters[self.COUNTERS[name]] = number
+        self.counters[[self.COUNTERS["level"], self.COUNTERS["level_rest"], self.COUNTERS["mass"]]] = level, 0.0, mass
 
     def level_with(self, batch: Any) -> tuple[float, float]:
         """Return the mean of all targets so far and of a batch's, and the sum of their weights."""
@@ -289,8 +288,8 @@ class State(model.Model):
 
     def hold_scale(self) -> None:
         """Let the scale and the constant feature's value, each 1 if no row has told it, stay: weights of X are to be given."""
-        scale, bias, of = self.scale or 1.0, self.constant * (self.scale or 1.0), self.COUNTERS
-        bias = bias if bias or self.params.constant == 0.0 else scale
+        scale, of = self.scale or 1.0, self.COUNTERS
+        bias = self.constant * scale or (0.0 if self.params.constant == 0.0 else scale)
         self.counters[[of["scale"], of["bias"], of["measured"]]] = scale, bias, model.TOLD
 
     def count_rows(self, n_rows: int) -> None:
@@ -311,11 +310,6 @@ class State(model.Model):
     def n_none(self) -> int:
         """1 if the last vector is that of "none of these", the negative of every row, from which labels that join are copied."""
         return self.n_columns - n_vectors(len(self.counts))
-
-    @classmethod
-    def joins_singly(cls, params: Any) -> bool:
-        """Return True if a label must not join before its first row, which another label's row may be."""
-        return bool(params.joins_singly) or (cls.HAS_NONE and not params.joint)
 
     def grow_classes(self, places: np.ndarray, n_classes: int, params: Any) -> Self:
         """Return this model with its classes at `places` among n_classes; new ones are "none of these", or start from nothing.
