@@ -15,7 +15,6 @@ import math
 import os
 import re
 import stat
-import time
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -24,7 +23,6 @@ import numpy as np
 
 FORMAT = 5
 _HEADER = "header.json"
-_DRAFT = ".onlinecls-"  # beginning of a file's name while it is written
 _CHUNK = 1 << 20  # bytes read at a time
 _DEFLATE = 1032  # most bytes that deflate makes of one
 _NPY = re.compile(rb"\{'descr': '([<>|][biufSU]\d+)', 'fortran_order': False, 'shape': \(([\d, ]*)\), \} *\n")
@@ -128,12 +126,11 @@ def write(who: str, path, header: dict, arrays: dict[str, np.ndarray]) -> None:
         return
     target = os.path.realpath(os.fsdecode(path))
     folder = os.path.dirname(target)
-    draft = os.path.join(folder, f"{_DRAFT}{os.urandom(8).hex()}.tmp")
+    draft = os.path.join(folder, f".onlinecls-{os.urandom(8).hex()}.tmp")
     try:
         old = os.stat(target) if os.path.exists(target) else None
         if old is not None and not stat.S_ISREG(old.st_mode):
             raise OSError(errno.EISDIR if stat.S_ISDIR(old.st_mode) else errno.EINVAL, "not a regular file")
-        _remove_drafts(folder)
         try:
             # (The draft of a file that only its owner may read is readable by nobody else.)
             with open(draft, "xb", opener=functools.partial(os.open, mode=0o666 if old is None else 0o600)) as file:
@@ -182,14 +179,6 @@ def _is_compressible(array: np.ndarray, block: int = 4096) -> bool:
     blocks = whole[: len(whole) // block * block].reshape(-1, block)
     sample = blocks[:: max(len(blocks) // 16, 1)].tobytes()
     return len(zlib.compress(sample, 1)) < 0.9 * len(sample)
-
-
-def _remove_drafts(folder: str) -> None:
-    """Remove the drafts of processes killed while saving, to which nothing has been written for an hour."""
-    with contextlib.suppress(OSError):
-        for entry in os.scandir(folder):
-            if entry.name.startswith(_DRAFT) and time.time() - entry.stat().st_mtime > 3600.0:
-                os.unlink(entry.path)
 
 
 # --- reading -------------------------------------------------------------------------------------------------------------------

@@ -225,15 +225,6 @@ def test_permissions_and_links_stay_and_a_draft_is_no_more_open_than_its_file(sa
     assert [path.stat().st_mode & 0o777 for path in (saved, tmp_path / "new")] == [0o644, 0o640]
 
 
-def test_drafts_of_killed_processes_are_removed_by_a_save_after_an_hour(saved, tmp_path):
-    old, young = (tmp_path / f".onlinecls-{i}.tmp" for i in range(2))
-    for path, age in ((old, 3700.0), (young, 3500.0)):
-        path.write_bytes(b"half a model")
-        os.utime(path, (time.time() - age,) * 2)
-    load(saved).save(saved)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [young.name, "model"]
-
-
 # --- at any moment, the old model or the new one -------------------------------------------------------------------------------
 
 

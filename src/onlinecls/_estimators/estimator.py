@@ -119,7 +119,7 @@ class Estimator:
         """Write the fitted model to a file, whole or not at all; `onlinecls.load` returns it, bit for bit, ready to learn on.
 
         The file is written under another name, synced to the disk and renamed: a crash at any moment leaves the old model or the
-        new one. (A kill also leaves a ``.onlinecls-*.tmp``, which a later save removes.)
+        new one. (A kill also leaves a ``.onlinecls-*.tmp``, which nobody needs.)
 
         Parameters
         ----------

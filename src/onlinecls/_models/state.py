@@ -260,7 +260,7 @@ class State(model.Model):
         if not before:
             level = float(y[weights > 0.0][0])
         level += float((weights / mass) @ np.where(weights > 0.0, y - level, 0.0))
-        if forgetting := getattr(self.params, "forgetting", 0.0):  # (the rows so far weigh less in what follows)
+        if forgetting := self.params.forgetting:  # (the rows so far weigh less in what follows)
             weights = weights * (1.0 - forgetting) ** np.arange(len(y) - 1.0, -1.0, -1.0)
             mass = before * (1.0 - forgetting) ** len(y) + weights.sum()
         return level, float(min(mass, 1e290))
