@@ -1,7 +1,7 @@
 """Whatever tests take from behind the public names of onlinecls: when a module of the package moves, this file follows."""
 
 import copy
-from contextlib import nullcontext
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -9,7 +9,6 @@ from onlinecls import OnlineToBatch, _core, _files, _registry, load
 from onlinecls import tables as steps
 from onlinecls._cli import main, options, stopping
 from onlinecls._compiled import model
-from onlinecls._estimators import learner as learners
 from onlinecls._input import validate
 from onlinecls._models.state import State
 from onlinecls._wings.dual_ascent import dual_ascent as ascent
@@ -97,9 +96,12 @@ def arrays(learner):
     return {name: part for name, part in parts if isinstance(part, np.ndarray) and part.size}  # (an empty one may be a constant)
 
 
+@contextmanager
 def again(learner):
     """Inside, rows count as learnt before: probabilities learn nothing from them."""
-    return nullcontext() if isinstance(learner, OnlineToBatch) else learners.learning(learner, again=True)
+    learner._are_seen = True
+    yield
+    del learner._are_seen
 
 
 def predict_on_the_way(learner, X, y, sample_weight=None):

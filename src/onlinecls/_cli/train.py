@@ -12,7 +12,7 @@ import numpy as np
 
 from .._compiled.lock import learn_together
 from .._compiled.model import COUNTERS
-from .._estimators.learner import learning, state_of
+from .._estimators.learner import state_of
 from .._input import escaped
 from .._input.compat import is_regressor
 from .._pipeline import is_fitted, rows_learnt
@@ -115,7 +115,8 @@ class _Training:
             return
         while self.n_passes < self.options.passes:
             self.before = self.last = counts_of(self.learner)
-            with self.model.open(self.options.data) as self.stream, learning(self.learner, again=self.n_passes > 0):
+            self.learner._are_seen = self.n_passes > 0
+            with self.model.open(self.options.data) as self.stream:
                 self._say_beginning()
                 try:
                     self._learn()

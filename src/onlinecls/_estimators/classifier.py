@@ -89,6 +89,8 @@ class OnlineClassifier(WithWeights):
             self._check_size(params, rows.n_features, len(stages[-1][-1]), rows.data.dtype)
         if "_state" not in self.__dict__:
             self._begin(X, rows, self._start(params, rows, len(stages[0][-1])), stages[0][-1], is_open)
+        elif len(stages[0][-1]) == len(known) < len(stages[-1][-1]):
+            self._state = self._state.copy()  # (without memory for a newcomer's weights, the model before the call remains)
         for start, stop, present in stages:
             part, weight, predicted = rows.part(start, stop), weights[start:stop], batch.predictions[start:stop]
             if len(present) == 1:

@@ -7,7 +7,6 @@ regressor.py), the kernels (`_core`) change the arrays of a state (`_models`), a
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import contextmanager
 from functools import wraps
 from math import nan
 from operator import is_
@@ -26,8 +25,6 @@ from .estimator import Estimator
 from .fitting import NO_PREDICTIONS, Batch, warn_of_skipped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import ArrayLike, DTypeLike
 
     from .._input.types import ClassWeight, FloatType, Matrix
@@ -83,7 +80,7 @@ class OnlineLearner(saving.Describing, Estimator):
     __dataclass_fields__: ClassVar[dict[str, Any]]
     _params_of: ClassVar[Any] = Params.of  # a function from an algorithm and checked values to the parameters of a pass
     _has_fast_path = True  # False: small calls go the general way, which has steps of the class's own
-    _are_seen = False  # True if the rows of a pass were learnt before: probabilities then learn nothing from them
+    _are_seen = False  # True (set by the command line) while rows were learnt before: probabilities learn nothing from them
     _flat = False  # True if coef_ has shape (n_features,): there is always a single vector
     early_stopping: bool = False  # of a class without these parameters
     loss_tol: float | None = None
@@ -206,9 +203,10 @@ class OnlineLearner(saving.Describing, Estimator):
         weights = validate.read_weights(who, sample_weight, rows.n_rows)
         n_skipped = self._learn_new(X, Batch(rows, targets, weights, predictions=predictions), params, classes)
         state: Any = self.__dict__.get("_state")
-        is_few_enough = state is not None and (state.classes is None or len(state.classes) > 1)
-        if is_few_enough and self._has_fast_path and self.class_weight is None:
-            same = {**state.given, **{name: self.__dict__.get(name) for name in ("feature_names_in_", "_are_seen")}}
+        is_begun = state is not None and (state.classes is None or len(state.classes) > 1)
+        if is_begun and self._has_fast_path and self.class_weight is None:
+            own = self.__dict__.get
+            same = {**state.given, "feature_names_in_": own("feature_names_in_"), "_are_seen": own("_are_seen")}
             state.open_small_calls(same, self._own_lock(), model.TASKS[self._task(state)], state.classes)
         if n_skipped:
             warn_of_skipped(self, n_skipped)
@@ -388,12 +386,3 @@ def state_of(learner: Any) -> Any:
     """Return a fitted learner's model; for an `OnlineToBatch`, that of the wrapped learner."""
     return getattr(learner, "estimator_", learner)._fitted_state()
 
-
-@contextmanager
-def learning(learner: OnlineLearner, again: bool) -> Iterator[None]:
-    """Mark the rows learnt inside the context as learnt before (`again`) or new: probabilities learn from new rows only."""
-    learner._are_seen = again
-    try:
-        yield
-    finally:
-        del learner._are_seen
