@@ -218,7 +218,8 @@ cdef inline bint take_step(Ascent* a, floating[::1] state, const floating[::1] d
     cdef Py_ssize_t i, j, at
     cdef double bound = 0.0, d, before
     if a.entropic:
-        return step_group(state, &a.simplex, &a.row, a.moves, a.d, a.n_moves)
+        step_group(state, &a.simplex, &a.row, a.moves, a.d, a.n_moves)
+        return True
     for i in range(a.n_moves):
         if a.p.schedule == SQRT:
             a.d[i] *= a.p.sigma / sqrt(context.counters.rounds)
@@ -617,7 +618,7 @@ cdef class AscentModel(Model):
         a.n_features = size // a.width - 1
         a.shared, a.groups, a.n_groups = <Shared*>&shared[0], <Group*>&groups[0, 0], groups.shape[0]
         a.simplex.is_signed, a.simplex.k, a.simplex.n = a.p.geometry != EXP, a.k, a.n_features + (a.p.constant != 0.0)
-        a.simplex.rate, a.simplex.limit, a.simplex.counts, a.simplex.correction = 1.0, a.p.limit, NULL, NULL
+        a.simplex.rate, a.simplex.counts, a.simplex.correction = 1.0, NULL, NULL
         return 0
 
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
@@ -709,8 +710,3 @@ cdef int visit_rows(AscentModel self, const floating[::1] data, const index_t[::
 
 
 include "../../_compiled/visit.pxi"
-
-
-def powers(floating[::1] x):
-    """Replace x[i] by e^x[i]: for tests of powers.pxd."""
-    exp_all(&x[0], x.shape[0])

@@ -17,7 +17,7 @@ from ..shared.simplex cimport (
 )
 from ..._compiled.sparse cimport Row, floating, index_t
 
-from ..shared.simplex import GROUP_SIZE
+from ..shared.simplex import GROUP
 
 
 ctypedef struct Weights:    # of a model
@@ -44,11 +44,8 @@ cdef inline Size score_all(const floating[::1] state, Weights* w, const floating
     """Compute the scores of all vectors for z = x / s; return the size of z. inverse : 1/s."""
     cdef Py_ssize_t c, k = w.simplex.k
     cdef Size size = scan_sums(state, 2 * k, k, data, indices, row, p.bias, scores)
-    cdef double scale = weight_scale(w, 0, p)
     for c in range(k):
-        if w.n_groups > 1:
-            scale = weight_scale(w, c, p)
-        scores[c] *= scale * inverse
+        scores[c] *= weight_scale(w, c, p) * inverse
     return Size(size.q * (inverse * inverse), size.largest * inverse)
 
 
@@ -89,11 +86,9 @@ cdef int learn_products(Weights* w, double* scores, const Batch* b, PassContext*
             vectors[0], vectors[1], d[0], d[1] = z.c[0], z.c[1], z.sign[0] * found.tau, z.sign[1] * found.tau
             select_group(w, z.c[0])
             shift = w.simplex.group.shift
-            if step_group(state, &w.simplex, &w.row, vectors, d, z.n):
-                updated = True
-                context.budget -= state.shape[0] if w.simplex.group.shift != shift else 0   # (all powers were computed anew)
-            else:
-                context.counters.skipped += 1.0
+            step_group(state, &w.simplex, &w.row, vectors, d, z.n)
+            updated = True
+            context.budget -= state.shape[0] if w.simplex.group.shift != shift else 0       # (all powers were computed anew)
         after_step(&r, updated, context)
     return 0
 
@@ -108,7 +103,7 @@ cdef Weights weights_of(const double[:, ::1] groups, Py_ssize_t k, Py_ssize_t n_
     w.simplex.is_signed, w.simplex.k = p.geometry == SINH, k
     w.simplex.n = n_values // (2 * k) - (p.constant == 0.0)
     w.simplex.counts = counts if p.open_classes and p.joint and w.n_groups < k else NULL
-    w.simplex.correction, w.simplex.rate, w.simplex.limit = NULL, 1.0, p.limit
+    w.simplex.correction, w.simplex.rate = NULL, 1.0
     select_group(&w, 0)
     return w
 
@@ -125,7 +120,7 @@ cdef void start_unknown(floating[::1] state, Weights* w, const Params* p) noexce
 
 
 cdef class SimplexModel(Model):
-    """groups : float64, (1 or vectors, GROUP_SIZE), a `Group` each; high = 0: not known yet."""
+    """groups : float64, (1 or vectors, len(GROUP)), a `Group` each; high = 0: not known yet."""
 
     cdef public object groups
 
@@ -170,7 +165,7 @@ cdef int visit_rows(SimplexModel self, const floating[::1] data, const index_t[:
                 score_all(shown, &w, data, indices, row, context.inverse, &context.found[i * k], &p)
         return 0
     if len(self.groups) != n:       # the task has changed
-        self.groups = np.zeros((n, GROUP_SIZE))
+        self.groups = np.zeros((n, len(GROUP)))
     state, groups = self.values, self.groups
     w = weights_of(groups, k, state.shape[0], context.counts, &p)
     if w.simplex.counts == NULL:    # (else the first row's class may join)

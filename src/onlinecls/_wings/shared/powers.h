@@ -26,7 +26,6 @@
 #define onlinecls_pow(size, ...) ONLINECLS_EITHER(pow, size, __VA_ARGS__)
 #define onlinecls_powers(size, ...) ONLINECLS_EITHER(powers, size, __VA_ARGS__)
 #define onlinecls_cosh(size, ...) ONLINECLS_EITHER(cosh, size, __VA_ARGS__)
-#define onlinecls_largest(size, ...) ONLINECLS_EITHER(largest, size, __VA_ARGS__)
 #define onlinecls_masses(size, ...) ONLINECLS_EITHER(masses, size, __VA_ARGS__)
 #define onlinecls_changes(size, ...) ONLINECLS_EITHER(changes, size, __VA_ARGS__)
 
@@ -149,19 +148,6 @@ static ONLINECLS_CLONED void OF(cosh)(real* sinh, real root, ptrdiff_t n)
     ptrdiff_t i;
     for (i = 0; i < n; i++)
         sinh[i] = (real)sqrt(sinh[i] * sinh[i] + root * root);
-}
-
-/* max |theta[i]|, n a multiple of 8 */
-static ONLINECLS_CLONED real OF(largest)(const real* theta, ptrdiff_t n)
-{
-    real most[8] = {0};
-    ptrdiff_t i, l;
-    for (i = 0; i < n; i += 8)
-        for (l = 0; l < 8; l++)
-            most[l] = (real)fabs(theta[i + l]) > most[l] ? (real)fabs(theta[i + l]) : most[l];
-    for (l = 1; l < 8; l++)
-        most[0] = most[l] > most[0] ? most[l] : most[0];
-    return most[0];
 }
 
 /* up[i] = e^(theta - K) / 2 and down[i] = e^(-theta - K) / 2 from e^-K sinh theta, each to a double's last digits */

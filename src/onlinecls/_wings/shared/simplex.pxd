@@ -26,7 +26,6 @@ cdef extern from "_wings/shared/powers.h":
     void powers_of "onlinecls_powers" (size_t size, void* r, const void* theta, double shift, double root, bint is_signed,
                                        Py_ssize_t n) noexcept nogil     # r of θ, root = e^-shift
     void cosh_of "onlinecls_cosh" (size_t size, void* r, double root, Py_ssize_t n) noexcept nogil
-    double largest_of "onlinecls_largest" (size_t size, const void* theta, Py_ssize_t n) noexcept nogil     # max |θ|
     void masses "onlinecls_masses" (size_t size, const void* r, double* up, double* down, double root,
                                     Py_ssize_t n) noexcept nogil    # e^(θ - K)/2 and e^(-θ - K)/2 (signed): weights without W/Z
 
@@ -41,7 +40,7 @@ ctypedef struct Group:      # the numbers of a group: a run of an array of doubl
     double top              # the largest |θ| (unsigned: θ) since then
 
 
-ctypedef struct Simplex:    # where a group is in a model, and the limits of its steps
+ctypedef struct Simplex:    # where a group is in a model
     bint is_signed          # EG±
     Py_ssize_t k            # vectors in the state
     Py_ssize_t first, last  # the group's are first .. last - 1
@@ -49,7 +48,6 @@ ctypedef struct Simplex:    # where a group is in a model, and the limits of its
     const double* counts    # vectors whose count is 0 have not joined the sum yet; NULL: all have
     double* correction      # the average's sums, see rounds.pxd: ages times r less the true sum; NULL: no average
     double rate             # a step d moves θ by rate d x
-    double limit            # bound of all |θ|
     Group* group
 
 
@@ -74,7 +72,7 @@ cdef inline Py_ssize_t n_work(Py_ssize_t n_vectors) noexcept nogil:
 cdef void compute_powers(floating[::1] state, Simplex* s, double factor) noexcept nogil
 cdef void start_group(floating[::1] state, Simplex* s) noexcept nogil
 cdef void join(floating[::1] state, Simplex* s, Py_ssize_t c) noexcept nogil
-cdef bint step_group(floating[::1] state, Simplex* s, const GatheredRow* row, const Py_ssize_t* vectors, const double* d,
+cdef void step_group(floating[::1] state, Simplex* s, const GatheredRow* row, const Py_ssize_t* vectors, const double* d,
                      Py_ssize_t n) noexcept nogil
 
 

@@ -1,11 +1,11 @@
 """Steps of the simplex, and its O(features) computations: see simplex.pxd."""
-from libc.math cimport fabs
+from libc.math cimport INFINITY, fabs
 
+from ..._compiled.sparse cimport smaller
 from .norm cimport add, replace
 
 #: The numbers of a group, by their names in Python.
 GROUP = {"ages": 0, "squares": 1, "high": 2, "low": 3, "shift": 4, "peak": 5, "top": 6}
-GROUP_SIZE = sizeof(Group) // sizeof(double)
 
 cdef enum:
     BATCH = 256             # powers computed side by side, a multiple of 8
@@ -13,23 +13,6 @@ cdef enum:
 cdef double SPREAD = 40.0   # how far θ may exceed K: e^80, a square, fits a float
 cdef double CLOSE = 5.0     # SPREAD with an average, a difference of numbers that grow by as much
 cdef double SHRUNK = 2.0 ** -40     # the least ratio of Z to its largest (with an average 0.01)
-cdef double LEAST = -1.7e308
-
-
-cdef inline double top_of(const floating* theta, const Simplex* s, Py_ssize_t n) noexcept nogil:
-    """Return the largest |θ|; unsigned: θ. (Zeros follow theta, up to a full register.)"""
-    cdef Py_ssize_t j
-    cdef double top = LEAST
-    if s.is_signed:
-        return largest_of(sizeof(floating), theta, round_up(n))
-    for j in range(n):
-        top = larger(top, <double>theta[j])
-    return top
-
-
-cdef inline double* correction_at(Simplex* s, Py_ssize_t place) noexcept nogil:
-    """Return where the correction of a feature in a vector is, from the feature's place in the state."""
-    return &s.correction[place // (2 * s.k) * s.k + place % (2 * s.k)]
 
 
 cdef inline bint has_joined(const Simplex* s, Py_ssize_t c) noexcept nogil:
@@ -52,8 +35,7 @@ cdef inline void write_powers(floating[::1] state, Simplex* s, const Py_ssize_t*
         before[j] = work[j] = 0.0
     if s.correction != NULL and group.ages > 0.0:
         for j in range(n):
-            at = places[j] + c
-            correction_at(s, at)[0] += group.ages * (<double>r[j] - state[at])
+            s.correction[places[j] // 2 + c] += group.ages * (<double>r[j] - state[places[j] + c])
     for j in range(n):
         at = places[j] + c
         state[at], state[at + s.k] = r[j], theta[j]
@@ -62,92 +44,73 @@ cdef inline void write_powers(floating[::1] state, Simplex* s, const Py_ssize_t*
 
 # --- all features --------------------------------------------------------------------------------------------------------------
 
-cdef inline void compute_batch(floating[::1] state, Simplex* s, const Py_ssize_t* places, floating* theta, floating* before,
-                               floating* work, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        before[i] = 0.0
-    for i in range(n, round_up(n)):
-        theta[i] = 0.0
-    write_powers(state, s, places, 0, theta, before, work, n)
-    s.group.top = larger(s.group.top, top_of(theta, s, n))
+cdef void compute_powers(floating[::1] state, Simplex* s, double factor) noexcept nogil:
+    """Multiply θ by a factor; then compute K, all powers and Z anew, and put the average's sums, ages r - correction, in
+    correction alone. K is the largest θ so far, or the present one if that is far below it.
 
-
-cdef void compute_once(floating[::1] state, Simplex* s, double factor) noexcept nogil:
-    """Compute all powers. A signed θ of 0 has the power 0: its feature only adds to Z. (Untouched memory then stays so.)"""
+    A signed θ of 0 has the power 0: its feature only adds to Z. (Untouched memory then stays so.)
+    """
     cdef Py_ssize_t j, c, at, n = 0, n_zeros = 0
     cdef Py_ssize_t[BATCH] places
     cdef floating[BATCH] theta, before
     cdef floating[2 * BATCH] work
     cdef bint is_zero
+    cdef double top = 0.0 if s.is_signed else -INFINITY
     cdef Group* group = s.group
-    cdef floating root
-    group.shift, group.high, group.low = <floating>(group.top * factor), 0.0, 0.0
-    root = root_of(<floating>group.shift)
-    group.top = 0.0 if s.is_signed else LEAST
+    for j in range(s.n if s.correction != NULL and group.ages > 0.0 else 0):
+        for c in range(s.first, s.last):
+            s.correction[j * s.k + c] -= group.ages * state[2 * s.k * j + c]
+    group.shift = <floating>(group.top * factor)
+    group.ages = group.high = group.low = 0.0
+    for j in range(BATCH):
+        before[j] = 0.0
     for j in range(s.n):
         for c in range(s.first, s.last):
             at = 2 * s.k * j + c
             if not has_joined(s, c):
                 continue
             places[n], theta[n] = at, <floating>(state[at + s.k] * factor)
+            top = larger(top, fabs(theta[n]) if s.is_signed else <double>theta[n])
             is_zero = s.is_signed & (state[at + s.k] == 0.0)
             if is_zero & (state[at] != 0.0):
                 state[at] = 0.0
             n_zeros += is_zero
             n += not is_zero            # (branch-free: unpredictable)
             if n == BATCH:
-                compute_batch(state, s, places, theta, before, work, n)
+                write_powers(state, s, places, 0, theta, before, work, n)
                 n = 0
-    compute_batch(state, s, places, theta, before, work, n)
-    add(&group.high, &group.low, n_zeros * <double>root)
-    group.top = 0.0 if group.top == LEAST else group.top       # (no vector has joined)
-    group.peak = group.high
-
-
-cdef void compute_powers(floating[::1] state, Simplex* s, double factor) noexcept nogil:
-    """Multiply θ by a factor; then compute K, all powers and Z anew, and put the average's sums, ages r - correction, in
-    correction alone.
-
-    K is the largest θ so far, so that one pass usually suffices; a second one follows if K is far above the present largest θ.
-    """
-    cdef Py_ssize_t j, c
-    if s.correction != NULL and s.group.ages > 0.0:
-        for j in range(s.n):
-            for c in range(s.first, s.last):
-                s.correction[j * s.k + c] -= s.group.ages * state[2 * s.k * j + c]
-    s.group.ages = 0.0
-    compute_once(state, s, factor)
-    if s.group.shift > s.group.top + 20.0:
-        compute_once(state, s, 1.0)
+    for j in range(n, BATCH):
+        theta[j] = 0.0
+    write_powers(state, s, places, 0, theta, before, work, n)
+    add(&group.high, &group.low, n_zeros * <double>root_of(<floating>group.shift))
+    group.peak, group.top = group.high, top
+    if group.shift > top + 20.0:
+        compute_powers(state, s, 1.0)
 
 
 cdef void start_group(floating[::1] state, Simplex* s) noexcept nogil:
     """Compute Z and all powers from θ, in a new model or after its vectors have changed."""
     cdef Py_ssize_t j, c
-    cdef double theta
-    s.group.top = 0.0 if s.is_signed else LEAST
+    cdef double theta, top = 0.0 if s.is_signed else -INFINITY
     for j in range(s.n):
         for c in range(s.first, s.last):
             if has_joined(s, c):
                 theta = state[2 * s.k * j + s.k + c]
-                s.group.top = larger(s.group.top, fabs(theta) if s.is_signed else theta)
-    if s.group.top == LEAST:
-        s.group.top = 0.0
+                top = larger(top, fabs(theta) if s.is_signed else theta)
+    s.group.top = top
     compute_powers(state, s, 1.0)
 
 
 cdef void join(floating[::1] state, Simplex* s, Py_ssize_t c) noexcept nogil:
-    """Add vector c, whose θ are all 0 and whose count is no longer 0, to the sum; compute this if it is not known yet."""
+    """Add vector c, whose θ are all 0 and whose count is no longer 0, to the sum; compute this if it is not known yet.
+
+    (The θ of a joint learner's classes add up to 0, so that K is not below them.)
+    """
     cdef Py_ssize_t j
     cdef Group* group = s.group
     cdef floating root = root_of(<floating>group.shift)
     if group.high == 0.0:
         start_group(state, s)
-        return
-    group.top = larger(group.top, <double>0.0)
-    if group.top > group.shift + SPREAD:
-        compute_powers(state, s, 1.0)
         return
     for j in range(0 if s.is_signed else s.n):
         state[2 * s.k * j + c] = root
@@ -157,9 +120,9 @@ cdef void join(floating[::1] state, Simplex* s, Py_ssize_t c) noexcept nogil:
 
 # --- a step along a row --------------------------------------------------------------------------------------------------------
 
-cdef bint step_group(floating[::1] state, Simplex* s, const GatheredRow* row, const Py_ssize_t* vectors, const double* d,
+cdef void step_group(floating[::1] state, Simplex* s, const GatheredRow* row, const Py_ssize_t* vectors, const double* d,
                      Py_ssize_t n) noexcept nogil:
-    """Add rate d_c x to θ_c for n vectors of a group; return False, and do nothing, if a |θ| would pass the limit.
+    """Add rate d_c x to θ_c for n vectors of a group.
 
     All numbers of the row are updated at once, powers, roots and quotients several at a time, and stored back.
     """
@@ -169,8 +132,8 @@ cdef bint step_group(floating[::1] state, Simplex* s, const GatheredRow* row, co
     cdef floating* theta
     cdef floating* before
     cdef floating* work = all_theta + 2 * n * row.capacity
-    cdef floating largest = 0.0
-    cdef double move, top = 0.0 if s.is_signed else LEAST
+    cdef floating highest = -INFINITY, lowest = INFINITY
+    cdef double move, top
     cdef Group* group = s.group
     for i in range(n):
         move = s.rate * d[i]
@@ -180,15 +143,10 @@ cdef bint step_group(floating[::1] state, Simplex* s, const GatheredRow* row, co
             at = row.places[j] + vectors[i]
             before[j] = state[at]
             theta[j] = state[at + s.k] + <floating>(move * x[j])
+            highest, lowest = larger(highest, theta[j]), smaller(lowest, theta[j])
         for j in range(row.n, full):
             theta[j] = before[j] = 0.0
-        largest = larger(largest, <floating>largest_of(sizeof(floating), theta, full))
-        if not s.is_signed:
-            top = larger(top, top_of(theta, s, row.n))
-    if largest > s.limit:
-        return False
-    if s.is_signed:
-        top = largest
+    top = larger(highest, -lowest) if s.is_signed else highest
     group.top = larger(group.top, top)
     if top > group.shift + (SPREAD if s.correction == NULL else CLOSE):
         for i in range(n):
@@ -196,7 +154,7 @@ cdef bint step_group(floating[::1] state, Simplex* s, const GatheredRow* row, co
                 at = row.places[j] + vectors[i]
                 state[at + s.k] = all_theta[2 * i * row.capacity + j]
         compute_powers(state, s, 1.0)
-        return True
+        return
     for i in range(n):
         theta = all_theta + 2 * i * row.capacity
         before = theta + row.capacity
@@ -205,4 +163,3 @@ cdef bint step_group(floating[::1] state, Simplex* s, const GatheredRow* row, co
     group.peak = larger(group.peak, group.high)
     if group.high < (SHRUNK if s.correction == NULL else <double>0.01) * group.peak:
         compute_powers(state, s, 1.0)
-    return True
