@@ -107,17 +107,17 @@ cdef inline void rescale(floating[::1] state, double factor, Centre* centre) noe
     for at in range(state.shape[0]):
         state[at] = <floating>(factor * state[at])
         add(&centre.squares.high, &centre.squares.low, <double>state[at] * state[at])
-    settle(&centre.squares, 0.0, state.shape[0])
+    settle(&centre.squares)
 
 
 cdef inline bint move(Ball* ball, double share, const Round* r, PassContext* context, floating[::1] state,
                       const floating[::1] data, const index_t[::1] indices, const Params* p) noexcept nogil:
     """Move the centre a share of the way to a row; return False if there is no step."""
-    cdef Py_ssize_t k, at, n = 0
+    cdef Py_ssize_t k, at
     cdef Centre* centre = ball.centre
     cdef double length = larger(sqrt(ball.q), <double>1e-150) * context.inverse   # (no |x_i| is larger, though squares underflow)
     cdef double least = 1e-18 if floating is float else 1e-120         # of a
-    cdef double limit = smaller(p.limit, 1e150), a = (1.0 - share) * centre.scale, before
+    cdef double limit = smaller(p.limit, 1e150), a = (1.0 - share) * centre.scale
     cdef Normaliser squares
     cdef floating step
     if length > limit or share == 0.0:
@@ -130,15 +130,14 @@ cdef inline bint move(Ball* ball, double share, const Round* r, PassContext* con
         a = 1.0
     centre.scale = a
     context.counters.max_abs_weight += share / a * length
-    squares, step, before = centre.squares, <floating>(share / a), centre.squares.high
+    squares, step = centre.squares, <floating>(share / a)
     for k in range(r.row.lo, r.row.hi):
         at = column(indices, k, r.row.lo)
         if data[k] != 0.0:
-            n += 1
             add(&squares.high, &squares.low, -<double>state[at] * state[at])
             state[at] += step * <floating>(data[k] * context.inverse)
             add(&squares.high, &squares.low, <double>state[at] * state[at])
-    settle(&squares, before, n)
+    settle(&squares)
     centre.squares = squares
     if not is_known(&squares, squares.high):
         rescale(state, 1.0, centre)

@@ -5,7 +5,7 @@ from ..._compiled.sparse cimport floating, index_t
 from .ball cimport Ball, Centre, learn_ball, read_ball
 
 #: The numbers of a centre, by their names in Python.
-FIELDS = ("high", "low", "noise", "scale")
+FIELDS = ("high", "low", "peak", "scale")
 
 
 cdef class CentreModel(Model):

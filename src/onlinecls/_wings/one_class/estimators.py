@@ -99,7 +99,7 @@ class CentreState(WithGroups, CentreModel):
         if centres:
             self.values = np.sum(centres, axis=0).astype(self.dtype)
         high = fsum(self.values.astype(np.float64) ** 2)
-        self.groups = np.array([[high, 0.0, np.finfo(np.float64).eps * high, float(len(centres) > 0)]])
+        self.groups = np.array([[high, 0.0, high, float(len(centres) > 0)]])
 
     def _last_weights(self, features: slice) -> np.ndarray:
         return (self.numbers("scale") * self.slot(0, features)).astype(self.dtype)

@@ -10,7 +10,7 @@ with m = ||θ||^-a and g = (q - 1) ||θ||: a scan multiplies and squares, only a
 (|ρ_i| m is at most 1; a root's rounding counts 2^squarings < 2 (p - 1) times, θ's own p - 1 times.)
 
 The norm comes from S = Σ (|θ_i| / s)^p, s a power of two near it, a sum as in norm.pxd: it is summed anew, O(n_features), where
-it has fallen by a factor of 2^50 or so (the largest θ_i has shrunk), or leaves double's range. The term of the constant feature,
+it has fallen by a factor of 2^40 (the largest θ_i has shrunk), or leaves double's range. The term of the constant feature,
 which is in every row and at first the largest of all, is not in S, but is added where S is used.
 
 Crammer-Singer's joint learner has one norm, of all classes' θ together. One against the rest: one norm a class.
@@ -22,7 +22,7 @@ import numpy as np
 from ..._compiled.model cimport Model
 from ..._rules cimport AGGRESSIVE_P_NORM, P_NORM, Params, Stats, Step, apply_rule, margin_suffices
 from ..shared.norm cimport LANES, Normaliser, add, is_known, replace, settle
-from ..shared.powers cimport pow_all, pow_of_parts, with_sign
+from ..shared.powers cimport pow_all, pow_of
 from ..._compiled.rounds cimport (
     DECISION, OVR, Batch, Example, PassContext, Round, after_step, before_step, check_signals, count_loss, example, measure,
     next_round, row_at, step_fits,
@@ -30,7 +30,7 @@ from ..._compiled.rounds cimport (
 from ..._compiled.sparse cimport Row, column, dense_t, floating, index_t, larger, prefetch
 
 #: The numbers of a norm, by their names in Python.
-FIELDS = ("high", "low", "noise", "scale", "shrink", "inverse", "weight_scale")
+FIELDS = ("high", "low", "peak", "scale", "shrink", "inverse", "weight_scale")
 
 cdef enum:
     BLOCK = 64              # features treated side by side: loops that a compiler can take several at a time
@@ -91,7 +91,7 @@ cdef inline void roots_of(floating* roots, const floating* theta, Py_ssize_t n, 
     else:
         pow_all(roots, theta, n, a)
         for i in range(n):
-            roots[i] = with_sign(roots[i], theta[i])
+            roots[i] = <floating>copysign(roots[i], theta[i])
 
 
 cdef inline void terms(double* found, const floating* theta, const floating* roots, Py_ssize_t n, const Norm* norm,
@@ -132,7 +132,7 @@ cdef void sum_anew(const floating[::1] state, const Norms* norms, Py_ssize_t c, 
     """Compute the norm of vector c from the θ of all vectors that share it."""
     cdef Py_ssize_t j, at, k = norms.k, features = state.shape[0] // (2 * k)
     cdef Py_ssize_t first = c if norms.n > 1 else 0, n = 1 if norms.n > 1 else k
-    cdef double term, largest = 0.0, n_terms = 0.0
+    cdef double term, largest = 0.0
     cdef Norm* norm = norm_of(norms, c)
     for j in range(features):
         for at in range(2 * k * j + first, 2 * k * j + first + n):
@@ -145,8 +145,7 @@ cdef void sum_anew(const floating[::1] state, const Norms* norms, Py_ssize_t c, 
             if state[at] != 0.0:
                 terms(&term, &state[at], &state[at + k], 1, norm, p)
                 add(&norm.sum.high, &norm.sum.low, term)
-                n_terms += 1.0
-    settle(&norm.sum, 0.0, n_terms)
+    settle(&norm.sum)
     refresh(state, norms, c, p)
 
 
@@ -209,7 +208,7 @@ cdef double p_norm(const floating[::1] data, Row row, double copies, double leas
             sizes[n], counts[n] = last / largest, run
             last, run, n = x, 1.0, n + 1
         if n == BLOCK or k == row.hi:
-            pow_of_parts(powers, sizes, n, p.power)
+            pow_of(sizeof(double), powers, sizes, n, p.power)        # (of parts: below 10^-300 they are inexact)
             part = 0.0
             for i in range(n):
                 part += counts[i] * powers[i]
@@ -241,12 +240,11 @@ cdef inline void move_all(floating[::1] state, Py_ssize_t k, const Py_ssize_t* p
 cdef Py_ssize_t apply_step(floating[::1] state, const Norms* norms, const Example* z, double tau, const floating[::1] data,
                            const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
     """Apply the step tau along the joint example; return the work beyond the row's own."""
-    cdef Py_ssize_t i, j, at, n = 0, n_blocks = 0, k = norms.k
+    cdef Py_ssize_t i, j, at, n = 0, k = norms.k
     cdef Norm* norm = norm_of(norms, z.c[0])
     cdef Py_ssize_t[BLOCK] places
     cdef floating[BLOCK] deltas
     cdef floating x, step
-    cdef double before = norm.sum.high
     for j in range(z.n):
         step = <floating>(z.sign[j] * tau)
         for i in range(row.lo, row.hi):
@@ -255,13 +253,13 @@ cdef Py_ssize_t apply_step(floating[::1] state, const Norms* norms, const Exampl
             n += x != 0.0
             if n == BLOCK:
                 move_all(state, k, places, deltas, n, norm, p)
-                n, n_blocks = 0, n_blocks + 1
+                n = 0
         if p.bias != 0.0:
             at = state.shape[0] - 2 * k + z.c[j]
             state[at] += step * <floating>p.bias
             roots_of(&state[at + k], &state[at], 1, p.root)
     move_all(state, k, places, deltas, n, norm, p)
-    settle(&norm.sum, before, n_blocks * BLOCK + n + LANES)
+    settle(&norm.sum)
     if norm.sum.high < 0.0:             # its terms are >= 0: it is 0 within the noise
         norm.sum.high = norm.sum.low = 0.0
     if refresh(state, norms, z.c[0], p):
@@ -367,11 +365,3 @@ cdef int visit_rows(PNormModel self, const floating[::1] data, const index_t[::1
 
 
 include "../../_compiled/visit.pxi"
-
-
-def roots_of_all(floating[::1] x, double a):
-    """Return |x[i]|^a: for tests of powers.pxd."""
-    found = np.empty_like(x)
-    cdef floating[::1] view = found
-    pow_all(&view[0], &x[0], x.shape[0], a)
-    return found

@@ -1,11 +1,8 @@
 """Running sums of terms that steps replace, in two doubles: a step takes its features' terms out and puts the new ones in.
 
-A sum has 106 bits and, as a `Normaliser`, a bound on its rounding errors: where the bound grows too large for what is left of the
-sum, the terms are summed anew, O(n_features).
+A sum has 106 bits, those of its largest so far: where less than 2^-40 of that is left, the terms are summed anew, O(n_features).
 """
-from libc.math cimport fabs
-
-from ..._compiled.sparse cimport floating
+from ..._compiled.sparse cimport floating, larger
 
 cdef extern from "_wings/shared/powers.h":
     enum: LANES "ONLINECLS_LANES"
@@ -16,7 +13,7 @@ cdef extern from "_wings/shared/powers.h":
 ctypedef struct Normaliser:     # the sum of a p-norm, or a centre's squared length: part of a model
     double high                 # S = high + low
     double low
-    double noise                # bound of the error of S
+    double peak                 # the largest S since the terms were last summed
 
 
 cdef inline void add(double* high, double* low, double x) noexcept nogil:
@@ -36,15 +33,13 @@ cdef inline void replace(double* high, double* low, const floating* before, cons
         low[0] += sums[LANES + j]
 
 
-cdef inline void settle(Normaliser* s, double before, double n) noexcept nogil:
-    """Write S, which was `before`, as high + low with high its nearest double, and add the bound of the errors of n changes: each
-    rounding of low is at most 2^-53 |low| <= n 2^-106 times the largest partial sum, and a change has four."""
+cdef inline void settle(Normaliser* s) noexcept nogil:
+    """Write S as high + low with high its nearest double."""
     cdef double total = s.high + s.low
     s.low -= total - s.high
-    s.high = total
-    s.noise += 4e-31 * n * n * (fabs(before) + fabs(total))     # 2^-101
+    s.high, s.peak = total, larger(s.peak, total)
 
 
 cdef inline bint is_known(const Normaliser* s, double total) noexcept nogil:
-    """Return True if the sum is exact to 2^-44 of a total that it is part of. (False for NaN.)"""
-    return s.noise <= 5.7e-14 * total
+    """Return True if the sum's error is small beside a total that it is part of. (False for NaN.)"""
+    return 9.1e-13 * s.peak <= total    # 2^-40

@@ -4,7 +4,7 @@ Adding 1.5 * 2^52 rounds x / ln 2 to an integer k, which is then in the low bits
 e^(x - k ln 2) is a polynomial, 1 + r + r² q(r), q near the best for |r| <= ln 2 / 2. There is no branch and no table, so that
 equal numbers give equal bits wherever they are. Within 1.1 ulp for |x| <= 708 (float: 87); beyond, the value at that end.
 """
-from libc.math cimport copysign, fabs, pow
+from libc.math cimport fabs, pow
 
 from ..._compiled.sparse cimport floating
 
@@ -21,23 +21,8 @@ cdef inline void exp_all(floating* x, Py_ssize_t n) noexcept nogil:
 cdef inline void pow_all(floating* found, const floating* x, Py_ssize_t n, double a) noexcept nogil:
     """Compute found[i] = |x[i]|^a for 0 < a <= 1 (x and found apart)."""
     cdef Py_ssize_t i
-    cdef int n_far = 0
-    cdef floating size, low = 1e-30 if floating is float else 1e-300, high = 1e30 if floating is float else 1e300
+    cdef floating low = 1e-30 if floating is float else 1e-300, high = 1e30 if floating is float else 1e300
     pow_of(sizeof(floating), found, x, n, a)
     for i in range(n):
-        size = <floating>fabs(x[i])
-        n_far += (size < low) | (size > high)
-    if n_far > 0:                       # 0 and sizes near the ends of the range
-        for i in range(n):
-            size = <floating>fabs(x[i])
-            if size < low or size > high:
-                found[i] = <floating>pow(size, <floating>a)
-
-
-cdef inline void pow_of_parts(double* found, const double* x, Py_ssize_t n, double a) noexcept nogil:
-    """Compute found[i] = |x[i]|^a for 1 <= a <= 500 and |x[i]| <= 1; results below 10^-300 are inexact (x and found apart)."""
-    pow_of(sizeof(double), found, x, n, a)
-
-
-cdef inline floating with_sign(floating size, floating sign) noexcept nogil:
-    return <floating>copysign(size, sign)
+        if not low <= fabs(x[i]) <= high:       # 0, and sizes near the ends of the range
+            found[i] = <floating>pow(fabs(x[i]), <floating>a)
