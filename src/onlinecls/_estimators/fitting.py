@@ -107,7 +107,7 @@ def _split(learner: Any, batch: Batch, generator: Generator) -> tuple[np.ndarray
     if is_held_out.sum() < least:
         raise ValueError(
             f"{type(learner).__name__}: early_stopping must have rows to hold out beside rows to learn from (of some class), got "
-            f"{n_rows} rows. Give more rows, or early_stopping=False."
+            f"n_samples={n_rows}. Give more rows, or early_stopping=False."
         )
     return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
 
