@@ -221,6 +221,15 @@ def test_steps_that_may_add_up_to_weights_beyond_the_dtype_are_left_out():
     assert (learner.n_skipped_, learner.n_updates_, learner.coef_.tolist()) == (1, 2, [[np.float32(6e37)]])
 
 
+@pytest.mark.parametrize("update", ["DA1", "DA2", "DA3"])
+def test_rows_whose_units_leave_the_dtype_are_left_out(update):
+    learner = DualAscentClassifier("auto", regularizer="entropic", update=update, loss="log_loss")
+    X = np.array([[0.0], [1e-30], [1e-30], [1e37]], np.float32)
+    with pytest.warns(UserWarning, match="1 row whose updates"):
+        learner.partial_fit(X, [0, 0, 0, 0], classes=[0, 1, 2, 3])
+    assert np.isfinite(learner.coef_).all() and learner.n_skipped_ == 1
+
+
 def test_an_average_stays_finite_where_the_longest_step_is_the_least_number():
     X, y = np.eye(2)[[0, 0, 0]], np.array([0.0, 1.0, 1.0])
     learner = DualAscentRegressor(average=True, sigma="auto", fit_intercept=False, scale=1.0)

@@ -518,7 +518,7 @@ cdef int learn_all(Ascent* a, floating[::1] state, const floating[::1] data, con
         size = fabs(r.target)
         for c in range(a.k):
             size += fabs(a.scores[c])
-        fine = (a.size.q <= HUGE and slope <= HUGE and size <= HUGE and a.steepness <= HUGE
+        fine = (a.size.q <= HUGE and a.size.largest <= a.p.limit and slope <= HUGE and size <= HUGE and a.steepness <= HUGE
                 and a.weight * max(a.margin, size * size) <= 1e280
                 and (a.p.schedule != AUTO or a.steepness >= 1.0 / HUGE or slope == 0.0 or a.size.largest == 0.0)
                 and (not a.entropic or a.p.schedule == AUTO or a.p.norm_bound * a.size.largest <= HUGE * a.p.sigma))

@@ -82,7 +82,7 @@ class AscentState(WithGroups, AscentModel):
     geometry = "dual_ascent"
     KEPT = (*WithGroups.KEPT, "geometry", "schedule", "joint", "norm_bound", "has_intercept")
     FIELDS = tuple(GROUP)
-    ARRAYS = {**WithGroups.ARRAYS, "shared": Array((3,))}
+    ARRAYS = {**WithGroups.ARRAYS, "shared": Array((3,), least=-1e300, most=1e300)}
     params: AscentParams
 
     def _problem_of_values(self) -> str:
