@@ -19,7 +19,7 @@ EDITS = [
      "    GAUSSIAN_KERNEL         # and Σ on them\n    EXACT                   # w, its variance σ -> w\n"),
     ("_rules.pxd", "    elif geometry == GAUSSIAN or geometry == FORGETTING:\n",
      "    elif geometry == GAUSSIAN or geometry == FORGETTING or geometry == EXACT:\n"),
-    ("_core.pyx", "    ADDITIVE, AROW, DUAL, FORGETTING,", "    EXACT, ADDITIVE, AROW, DUAL, FORGETTING,"),
+    ("_core.pyx", "    ADDITIVE, DUAL, FORGETTING,", "    EXACT, ADDITIVE, DUAL, FORGETTING,"),
     ("_core.pyx", "    elif geometry == FORGETTING:        # the same with",
      "    elif geometry == EXACT:             # w += τ σ x,   σ /= (1 + β x² σ)²\n"
      "        second = state[b]\n"
@@ -27,9 +27,9 @@ EDITS = [
      "        g = one + beta * (x * (x * second))\n"
      "        state[b] = larger(second / (g * g), <floating>p.floor)\n"
      "    elif geometry == FORGETTING:        # the same with"),
-    ("_core.pyx", "    elif p.geometry == FORGETTING:\n        return run_task(task, FORGETTING,",
-     "    elif p.geometry == EXACT:\n        return run_task(task, EXACT, b, context, state, data, indices, p)\n"
-     "    elif p.geometry == FORGETTING:\n        return run_task(task, FORGETTING,"),
+    ("_core.pyx", "    elif p.geometry == FORGETTING:\n        return run(FORGETTING,",
+     "    elif p.geometry == EXACT:\n        return run(EXACT, b, context, state, data, indices, p)\n"
+     "    elif p.geometry == FORGETTING:\n        return run(FORGETTING,"),
     ("_core.pyx", "    elif p.geometry == FORGETTING:\n        apply_step_all(FORGETTING,",
      "    elif p.geometry == EXACT:\n        apply_step_all(EXACT, state, context, steps, data, indices, row, p)\n"
      "    elif p.geometry == FORGETTING:\n        apply_step_all(FORGETTING,"),

@@ -18,15 +18,15 @@ from libc.stdlib cimport free, malloc
 import numpy as np
 
 from ._compiled.blas cimport begin_pass, end_pass, syrk
-from ._compiled.classes cimport are_many, scan_classes, sort_by_class, variances
+from ._compiled.classes cimport are_many, scan_classes, score_classes, sort_by_class, variances
 from ._compiled.full cimport (
-    FALL, LEFT, NOISE, SPAN, WAITING, Full, cannot_step, capped, caps_of, dot, expand, forget, grow,
-    keep_roots, look_ahead, lookahead, multiply, open_full, open_window, product, rank_one_gain, row_of, score_all,
+    FALL, LEFT, NOISE, WAITING, Full, cannot_step, capped, caps_of, dot, expand, grow,
+    keep_roots, look_ahead, lookahead, multiply, open_full, open_window, product, rank_one_gain, row_of,
     shrink_to_diagonal, write_growth,
 )
 from ._compiled.model cimport Model
 from ._compiled.rounds cimport (
-    BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, Batch, Counters, Example, PassContext,
+    BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, Batch, Example, PassContext,
     Round, Task, after_step, average_lags, averaged, before_step, check_signals, correction_scores, count_loss,
     example, is_usable, measure, next_round, row_at, step_fits, top,
 )
@@ -36,8 +36,8 @@ from ._compiled.sparse cimport (
 )
 from ._rows cimport Rows
 from ._rules cimport (
-    ADDITIVE, AROW, DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, NAROW, PA1, PERCEPTRON, POTENTIAL,
-    PROXIMAL, Params, Stats, Step, apply_rule, margin_suffices, precision, slots_of,
+    ADDITIVE, DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, PROXIMAL, Params, Stats, Step,
+    apply_rule, margin_suffices, precision, slots_of,
 )
 
 
@@ -127,7 +127,7 @@ cdef inline void apply_step_all(int geometry, floating[::1] state, PassContext* 
     cdef bint side_by_side = ((geometry == ADDITIVE or geometry == GAUSSIAN) and taus != NULL and context.correction == NULL
                               and are_many(steps.n, n))
     if context.correction != NULL:
-        context.rounds_to_read[0] = context.counters.rounds
+        context.published.rounds = context.counters.rounds
     for i in range(2 * n if side_by_side else 0):
         taus[i] = 0.0
     for i in range(steps.n if side_by_side else 0):
@@ -170,12 +170,15 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* 
 
     (task and geometry are constants in each call, so that the compiler makes a loop for each.)
     """
-    cdef double sign, score, lag
+    cdef double score, lag
+    cdef int64_t only = 0
     cdef bint is_measured
     cdef Round r
     cdef Sums sums
+    cdef Example z
     cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     cdef Step step
+    cdef Steps steps = Steps(1, &only, &step, NULL)
     while next_round(&r, b, context):
         advance(geometry, state, context, p)
         is_measured = False
@@ -185,27 +188,27 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* 
                 break
             score = sums.score          # (a copy: sums stays in registers if its address is not taken)
             average_lags(context, data, indices, r.row, p.bias, &lag)
-            before_step(task, &score, lag, &r, b, context)
+            before_step(task, &score, &lag, &r, b, context)
             is_measured = measure(data, &r, context, &p.bias)
             if not is_measured:
                 break
-        s.weight, s.shift, s.q, s.v = r.weight, r.shift, sums.q, sums.v
-        if task == REGRESSION:
-            sign = 1.0 if r.target - sums.score >= 0.0 else -1.0
-            s.margin = p.epsilon - fabs(r.target - sums.score)
-        else:
-            sign = 2.0 * r.label - 1.0      # (branch-free: labels are unpredictable)
-            s.margin = sign * sums.score - r.shift
+        z = example(task, 0, &r, b, &sums.score, context, p.epsilon)
+        s.weight, s.shift, s.margin, s.q, s.v = r.weight, r.shift, z.margin, sums.q, sums.v
         if not count_loss(&s, context, p):
             continue
         if geometry == POTENTIAL and precision(&s, p) != 0.0:       # (else Σ stays as it is, and m' = m)
-            s.margin = sign * context.inverse * lookahead_margin(
+            s.margin = z.sign[0] * context.inverse * lookahead_margin(
                 state, 1, 0, data, indices, r.row, precision(&s, p) * context.inverse * context.inverse, p)
         step = apply_rule(&s, p)
         # Least squares learns from a residual of 0 too: its variances shrink.
         if (step.tau != 0.0 or (task == REGRESSION and step.beta >= p.tiny)) and step_fits(geometry, &s, step, context, p):
-            step.tau *= sign
-            step_one(geometry, state, along_x(step, context), data, indices, &r, context, p)
+            step.tau *= z.sign[0]
+            step = along_x(step, context)
+            if context.correction != NULL:
+                apply_step_all(geometry, state, context, &steps, data, indices, r.row, p)
+            else:
+                apply_step_one(geometry, state, step, data, indices, r.row, p)
+            after_step(&r, True, context)
     return 0
 
 
@@ -220,18 +223,6 @@ cdef inline Step along_x(Step step, const PassContext* context) noexcept nogil:
     return Step(step.tau * context.inverse, step.beta * (context.inverse * context.inverse))
 
 
-cdef inline void step_one(int geometry, floating[::1] state, Step step, const floating[::1] data, const index_t[::1] indices,
-                          const Round* r, PassContext* context, const Params* p) noexcept nogil:
-    """Take the step of a row: update the vector and its average."""
-    cdef int64_t only = 0
-    cdef Steps steps = Steps(1, &only, &step, NULL)
-    if context.correction != NULL:
-        apply_step_all(geometry, state, context, &steps, data, indices, r.row, p)
-    else:
-        apply_step_one(geometry, state, step, data, indices, r.row, p)
-    after_step(r, True, context)
-
-
 cdef inline bint is_plain(const Batch* b, const PassContext* context) noexcept nogil:
     """Return True for a pass over rows of weight 1, in storage order, without an average and without observers."""
     return (b.order == NULL and b.weights == NULL and b.class_weights == NULL and b.predictions == NULL
@@ -239,27 +230,22 @@ cdef inline bint is_plain(const Batch* b, const PassContext* context) noexcept n
             and not context.has_observers)
 
 
-cdef enum:
-    ANY_RULE = -1
-
-
-cdef inline int run_loop(Task task, int geometry, int rule, const Batch* batch, PassContext* caller, floating[::1] state,
+cdef inline int run_loop(Task task, int geometry, bint plain, const Batch* batch, PassContext* caller, floating[::1] state,
                          const floating[::1] data, const index_t[::1] indices, const Params* given) except -1 nogil:
     """Run `learn_one` on local copies, whose numbers stay in registers. (9 arguments: the constants that choose a loop.)
 
-    rule : ANY_RULE, or the rule of a plain pass: a constant, as are then all fields that would give the hooks work.
+    plain : True for a plain pass, in which all fields that would give the hooks work are constants.
     """
     cdef Batch b = batch[0]
     cdef PassContext context = caller[0]
     cdef Params p = given[0]
-    p.bias, context.columns, context.layout = context.bias, 1, Layout(1, 1, NULL)
+    p.geometry, p.bias, context.columns, context.layout = geometry, context.bias, 1, Layout(1, 1, NULL)
     if task == BINARY:
         b.targets = NULL
     else:
         b.labels, b.class_weights, b.predictions = NULL, NULL, NULL
         context.open_classes, context.balanced, context.has_observers = False, False, False
-    if rule != ANY_RULE:
-        p.rule, p.geometry = rule, geometry
+    if plain:
         b.order, b.weights, b.class_weights, b.predictions = NULL, NULL, NULL, NULL
         context.open_classes, context.balanced = False, False
         context.correction, context.has_observers = NULL, False
@@ -269,46 +255,39 @@ cdef inline int run_loop(Task task, int geometry, int rule, const Batch* batch, 
         caller.counters = context.counters
 
 
-cdef inline int run_task(Task task, int geometry, const Batch* b, PassContext* context, floating[::1] state,
-                         const floating[::1] data, const index_t[::1] indices, const Params* p) except -1 nogil:
-    """Run the loop of a task, for any rule of the geometry. (No rule for targets has computed weights or sums of squares.)"""
-    if task == BINARY:
-        return run_loop(BINARY, geometry, ANY_RULE, b, context, state, data, indices, p)
-    elif slots_of(geometry).weight and not slots_of(geometry).squares:
-        return run_loop(REGRESSION, geometry, ANY_RULE, b, context, state, data, indices, p)
-    return refuse(p)
-
-
 cdef int refuse(const Params* p) except -1 with gil:
     raise RuntimeError(f"onlinecls: a geometry and a rule must have a loop, got geometry {p.geometry} and rule {p.rule}.")
 
 
-cdef int learn_vector(Task task, const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
+cdef inline int run(int geometry, const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
+                    const index_t[::1] indices, const Params* p) except -1 nogil:
+    """Run the loop of a pass's task. (No rule for targets has computed weights or sums of squares.)"""
+    if context.task == BINARY and index_t is int32_t and is_plain(b, context):
+        return run_loop(BINARY, geometry, True, b, context, state, data, indices, p)
+    elif context.task == BINARY:
+        return run_loop(BINARY, geometry, False, b, context, state, data, indices, p)
+    elif slots_of(geometry).weight and not slots_of(geometry).squares:
+        return run_loop(REGRESSION, geometry, False, b, context, state, data, indices, p)
+    return refuse(p)
+
+
+cdef int learn_vector(const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
                       const index_t[::1] indices, const Params* p) except -1 nogil:
-    """Run the loop of a task and geometry with one vector of weights; the commonest rules have loops for plain passes of CSR."""
-    if index_t is int32_t and task == BINARY and is_plain(b, context):
-        if p.rule == PERCEPTRON and p.geometry == ADDITIVE:
-            return run_loop(BINARY, ADDITIVE, PERCEPTRON, b, context, state, data, indices, p)
-        elif p.rule == PA1 and p.geometry == ADDITIVE:
-            return run_loop(BINARY, ADDITIVE, PA1, b, context, state, data, indices, p)
-        elif p.rule == AROW and p.geometry == GAUSSIAN:
-            return run_loop(BINARY, GAUSSIAN, AROW, b, context, state, data, indices, p)
-        elif p.rule == NAROW and p.geometry == POTENTIAL:
-            return run_loop(BINARY, POTENTIAL, NAROW, b, context, state, data, indices, p)
+    """Run the loop of a geometry, a constant in it, with one vector of weights."""
     if p.geometry == ADDITIVE:
-        return run_task(task, ADDITIVE, b, context, state, data, indices, p)
+        return run(ADDITIVE, b, context, state, data, indices, p)
     elif p.geometry == GAUSSIAN:
-        return run_task(task, GAUSSIAN, b, context, state, data, indices, p)
+        return run(GAUSSIAN, b, context, state, data, indices, p)
     elif p.geometry == FORGETTING:
-        return run_task(task, FORGETTING, b, context, state, data, indices, p)
+        return run(FORGETTING, b, context, state, data, indices, p)
     elif p.geometry == POTENTIAL:
-        return run_task(task, POTENTIAL, b, context, state, data, indices, p)
+        return run(POTENTIAL, b, context, state, data, indices, p)
     elif p.geometry == MIRROR:
-        return run_task(task, MIRROR, b, context, state, data, indices, p)
+        return run(MIRROR, b, context, state, data, indices, p)
     elif p.geometry == DUAL:
-        return run_task(task, DUAL, b, context, state, data, indices, p)
+        return run(DUAL, b, context, state, data, indices, p)
     elif p.geometry == PROXIMAL:
-        return run_task(task, PROXIMAL, b, context, state, data, indices, p)
+        return run(PROXIMAL, b, context, state, data, indices, p)
     return refuse(p)
 
 
@@ -316,8 +295,7 @@ cdef int learn_vector(Task task, const Batch* b, PassContext* context, floating[
 
 ctypedef struct Workspace:  # numbers of each class
     double* scores
-    double* averages        # the average's scores, which `predict` uses; without an average, `scores`
-    double* own_averages    # where the average's are computed
+    double* averages        # what the average's scores lack, then these scores
     double* v
     double* signs           # 1 for the row's class, -1 for the others
     int64_t* open           # the classes whose margin alone does not rule out a step
@@ -344,24 +322,6 @@ cdef inline int apply_steps(floating[::1] state, PassContext* context, const Ste
     else:
         return refuse(p)
     return 0
-
-
-cdef inline double score_classes(const floating[::1] state, const PassContext* context, Workspace* work,
-                                 const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    """Compute the scores of all classes, and the average's; return ||z||²."""
-    cdef Py_ssize_t c
-    cdef double q = scan_classes(p.geometry, state, data, indices, row, work.scores, &context.layout, p)
-    for c in range(context.columns):
-        work.scores[c] *= context.inverse
-    sort_by_class(work.scores, &context.layout, work.v)
-    work.averages = work.scores
-    if averaged(context) > 0.0:
-        work.averages = work.own_averages
-        average_lags(context, data, indices, row, p.bias, work.averages)
-        sort_by_class(work.averages, &context.layout, work.v)
-        for c in range(context.columns):
-            work.averages[c] = work.scores[c] - work.averages[c]
-    return q * (context.inverse * context.inverse)
 
 
 cdef inline Py_ssize_t find_open(Task task, const Round* r, PassContext* context, Workspace* work, Stats* s,
@@ -399,14 +359,16 @@ cdef inline int learn_several(Task task, const Batch* b, PassContext* context, W
     while next_round(&r, b, context):
         advance(p.geometry, state, context, p)
         s.weight, s.shift, s.v = r.weight, r.shift, 0.0
-        s.q = each * score_classes(state, context, work, data, indices, r.row, p)
-        before_step(task, work.averages, 0.0, &r, b, context)
+        s.q = each * score_classes(p.geometry, True, state, context, work.scores, work.v, data, indices, r.row, p)
+        average_lags(context, data, indices, r.row, p.bias, work.averages)
+        sort_by_class(work.averages, &context.layout, work.v)
+        before_step(task, work.scores, work.averages, &r, b, context)
         if measure(data, &r, context, &p.bias):
-            s.q = each * score_classes(state, context, work, data, indices, r.row, p)
+            s.q = each * score_classes(p.geometry, True, state, context, work.scores, work.v, data, indices, r.row, p)
         square = context.inverse * context.inverse
         n_open = find_open(task, &r, context, work, &s, p)
         if slots_of(p.geometry).variance:
-            variances(state, &context.layout, work.open, n_open, data, indices, r.row, work.v, work.own_averages, p)
+            variances(state, &context.layout, work.open, n_open, data, indices, r.row, work.v, work.averages, p)
         steps.n = 0
         for j in range(n_open // each):
             c, v = &work.open[each * j], &work.v[each * j]
@@ -442,7 +404,7 @@ cdef int learn_classes(const Batch* b, PassContext* context, floating[::1] state
     cdef double* numbers = <double*>malloc(10 * k * sizeof(double))     # (a small call would spend a fifth of its time on arrays)
     cdef int64_t* places = <int64_t*>(numbers + 8 * k)
     cdef Params own = p[0]
-    cdef Workspace work = Workspace(numbers, numbers, numbers + k, numbers + 2 * k, numbers + 7 * k, places + k,
+    cdef Workspace work = Workspace(numbers, numbers + k, numbers + 2 * k, numbers + 7 * k, places + k,
                                     Steps(0, places, <Step*>(numbers + 3 * k), numbers + 5 * k))
     if numbers == NULL:
         raise MemoryError
@@ -469,8 +431,7 @@ cdef inline void write_down(floating[:, ::1] S, floating[:, ::1] work, Full* f, 
                 S[i, j] -= si * work[at, j]
     elif n > 1:
         syrk(S, work[at:], <int>n)
-    f.n_waiting[c] = 0
-    forget(f, c)
+    f.n_waiting[c] = f.n_ahead[c] = 0
     keep_roots(S, work, f, c, f.noise)
 
 
@@ -541,52 +502,19 @@ cdef inline double variance_full(Full* f, Py_ssize_t c, floating[:, ::1] S, floa
     return larger(v, f.most * f.most / f.p.variance)       # u_j² <= Σ_jj x'Σx
 
 
-cdef inline double score_full(const Full* f, double* averages, const PassContext* context, const floating[::1] state,
-                              const floating[::1] data, const index_t[::1] indices, Row row) noexcept nogil:
-    """Compute the scores of all vectors, and the average's; return ||z||²."""
-    cdef Py_ssize_t j
-    cdef double q = score_all(state, data, indices, row, f.scores, f.k, context.inverse, f.p)
-    average_lags(context, data, indices, row, f.p.bias, averages)
-    for j in range(f.k):
-        averages[j] = f.scores[j] - averages[j]
-    return q
-
-
-cdef inline bint step_full(Full* f, const Round* r, const Example* z, double q, floating[::1] state, floating[:, :, ::1] sigma,
-                           floating[:, ::1] work, const floating[::1] data, const index_t[::1] indices,
-                           PassContext* context) noexcept nogil:
-    """Take the step of one example of a row. (10 arguments: a row, the matrix, the workspace.)"""
-    cdef Py_ssize_t j
-    cdef const Params* p = f.p
-    cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    cdef Step step
-    s.weight, s.shift, s.margin, s.q, s.v = r.weight, r.shift, z.margin, z.n * q, 0.0
-    for j in range(z.n):
-        context.budget -= f.D * f.D // 4
-        f.v[j] = f.growth[z.c[j]] * variance_full(f, z.c[j], sigma[z.c[j]], work, data, indices, r.row)
-        s.v += f.v[j]
-    if not is_usable(&s, context):        # u or x'Σx overflows
-        return False
-    if p.geometry == FULL_POTENTIAL:
-        s.margin = lookahead(z, f.scores, precision(&s, p), f.v, p)
-    step = apply_rule(&s, p)
-    if step.tau == 0.0 and not (f.task == REGRESSION and step.beta >= p.tiny):
-        return False
-    return sherman_morrison(f, z, &s, step, state, sigma, work, context)
-
-
 cdef int learn_full(QuadraticModel model, floating[::1] state, const floating[::1] data, const index_t[::1] indices,
                     const Batch* b, PassContext* context) except -1:
     """Learn rows of any task with a full covariance for each vector, kept as a lower triangle."""
     cdef floating[:, :, ::1] sigma = model.sigma
     cdef double[::1] growth = model.growth
     cdef double[:, ::1] caps = model.caps
-    cdef Py_ssize_t c, number, k = sigma.shape[0], D = sigma.shape[1], depth = min(DEPTH, D, max(b.n, 1))
+    cdef Py_ssize_t c, j, number, k = sigma.shape[0], D = sigma.shape[1], depth = min(DEPTH, D, max(b.n, 1))
     cdef double[:, ::1] numbers = np.empty((3, k))
-    cdef int64_t[::1] places = np.zeros(k * (3 + SPAN * depth + depth + D), np.int64)
+    cdef int64_t[::1] places = np.zeros(k * (3 + depth + D), np.int64)
     cdef floating[:, ::1] work = np.empty((k * (2 * depth + 3) + 2, D), np.float32 if floating is float else np.float64)
     cdef double q
     cdef bint updated
+    cdef Step step
     cdef Params own = model.p
     cdef const Params* p = &own
     cdef Full full
@@ -595,15 +523,14 @@ cdef int learn_full(QuadraticModel model, floating[::1] state, const floating[::
     cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     cdef Example z
     own.bias = context.bias
-    f.task, f.p, f.k, f.D, f.depth, f.span = context.task, &own, k, D, depth, SPAN * depth
+    f.context, f.p, f.k, f.D, f.depth = context, &own, k, D, depth
     f.noise, f.growth, f.caps = NOISE * p.spacing, &growth[0], &caps[0, 0]
-    f.scores, f.ahead_scores = &numbers[0, 0], &numbers[1, 0]
+    f.scores, f.ahead_scores, f.spare = &numbers[0, 0], &numbers[1, 0], &numbers[2, 0]
     open_full(f, &places[0], sigma, work)
     try:
         with nogil:
             while next_round(&r, b, context):
                 f.now = r.i
-                f.inverse = context.inverse
                 for c in range(k if p.forgetting > 0.0 else 0):
                     if grow(f, c, work):
                         write_down(sigma[c], work, f, c)
@@ -614,19 +541,30 @@ cdef int learn_full(QuadraticModel model, floating[::1] state, const floating[::
                     for c in range(k):
                         if f.n_waiting[c] + f.aim > f.depth:    # (products need rows of the workspace)
                             write_down(sigma[c], work, f, c)
-                    look_ahead(f, b, context, state, sigma, work, data, indices)
-                q = score_full(f, &numbers[2, 0], context, state, data, indices, r.row)
-                before_step(f.task, &numbers[2, 0], 0.0, &r, b, context)
+                    look_ahead(f, b, state, sigma, work, data, indices)
+                q = score_classes(ADDITIVE, False, state, context, f.scores, f.spare, data, indices, r.row, p)
+                average_lags(context, data, indices, r.row, p.bias, f.spare)
+                before_step(context.task, f.scores, f.spare, &r, b, context)
                 if measure(data, &r, context, &f.p.bias):
-                    f.inverse = context.inverse
-                    q = score_full(f, &numbers[2, 0], context, state, data, indices, r.row)
+                    q = score_classes(ADDITIVE, False, state, context, f.scores, f.spare, data, indices, r.row, p)
                 updated = False
-                for number in range(k if f.task == OVR else 1):
-                    z = example(f.task, number, &r, b, f.scores, context, p.epsilon)
-                    s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * q, 0.0
+                for number in range(k if context.task == OVR else 1):
+                    z = example(context.task, number, &r, b, f.scores, context, p.epsilon)
+                    s.weight, s.shift, s.margin, s.q, s.v = r.weight, r.shift, z.margin, z.n * q, 0.0
                     if z.n == 0 or not count_loss(&s, context, p) or cannot_step(f, &z, f.scores, q):
                         continue
-                    updated |= step_full(f, &r, &z, q, state, sigma, work, data, indices, context)
+                    for j in range(z.n):
+                        c = z.c[j]
+                        context.budget -= D * D // 4
+                        f.v[j] = growth[c] * variance_full(f, c, sigma[c], work, data, indices, r.row)
+                        s.v += f.v[j]
+                    if not is_usable(&s, context):      # u or x'Σx overflows
+                        continue
+                    if p.geometry == FULL_POTENTIAL:
+                        s.margin = lookahead(&z, f.scores, precision(&s, p), f.v, p)
+                    step = apply_rule(&s, p)
+                    if step.tau != 0.0 or (context.task == REGRESSION and step.beta >= p.tiny):
+                        updated |= sherman_morrison(f, &z, &s, step, state, sigma, work, context)
                 after_step(&r, updated, context)
     finally:
         for c in range(k):
@@ -636,49 +574,40 @@ cdef int learn_full(QuadraticModel model, floating[::1] state, const floating[::
 
 # --- scores --------------------------------------------------------------------------------------------------------------------
 
-cdef inline int score_rows(const Layout* layout, const double* correction, const Counters* counters, double* spare,
-                           const Params* given, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
-                           const Batch* b, PassContext* context) except -1 nogil:
-    """Compute the scores of rows by the weights, or by their average. (10 arguments: what belongs to the average.)
-
-    correction : NULL: no average. counters : of the model; with an average or l1 alone. spare : (ROWS + 1) numbers a vector.
-    """
-    cdef Py_ssize_t i = 0, j, n, k = context.n_found, constant
+cdef inline int score_rows(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                           PassContext* context, const Params* given, double* spare) except -1 nogil:
+    """Compute the scores of rows by the weights, or by their average. spare : room for (ROWS + 1) numbers a vector."""
+    cdef Py_ssize_t i = 0, j, n, k = context.n_found
     cdef double rounds = 0.0
     cdef double* scores
     cdef double* lags = spare + k
+    cdef const Layout* layout = &context.layout
     cdef Params p = given[0]
     cdef Row row
     if p.l1 > 0.0:
-        p.l1_sum = p.l1 * (counters.rounds if p.geometry == DUAL else 1.0)
-    if p.geometry == FULL_GAUSSIAN or p.geometry == FULL_POTENTIAL:     # the weights are stored as they are
-        p.geometry = ADDITIVE
-    elif p.geometry == FORGETTING:          # so are these
-        p.geometry = GAUSSIAN
+        p.l1_sum = p.l1 * (context.published.rounds if p.geometry == DUAL else 1.0)
     p.bias = context.bias
-    constant = state.shape[0] // (layout.room * slots_of(p.geometry).n) - 1
     while i < b.n:
         row = row_at(b, i)
         scores = &context.found[i * k]
         n = 1
         if index_t is dense_t and k == 1 and b.order == NULL and i + ROWS <= b.n and row.lo < row.hi:
             n = ROWS
-        if correction != NULL:      # (first: a thread that learns meanwhile changes it last)
-            rounds = counters.rounds - p.average_from
+        if context.correction != NULL:      # (first: a thread that learns meanwhile changes it last)
+            rounds = context.published.rounds - p.average_from
             for j in range(n if rounds > 0.0 else 0):
-                correction_scores(correction, layout, constant, data, indices, row_at(b, i + j), p.bias, &lags[j * k])
+                correction_scores(context.correction, layout, context.constant, data, indices, row_at(b, i + j), p.bias,
+                                  &lags[j * k])
         if n > 1:
             scan_rows(p.geometry, state, &data[row.lo], row.hi - row.lo, scores, &p)
-        elif k == 1:
-            scores[0] = scan(p.geometry, state, data, indices, row, &p).score
         else:
-            scan_classes(p.geometry, state, data, indices, row, scores, layout, &p)
+            scan_classes(p.geometry, False, state, data, indices, row, scores, layout, &p)
             sort_by_class(scores, layout, spare)
             if rounds > 0.0:
                 sort_by_class(lags, layout, spare)
         for j in range(n * k if rounds > 0.0 else 0):
             scores[j] -= lags[j] / rounds
-        context.budget = check_signals(context.budget, n * (row.hi - row.lo + 8) * k * (2 if correction != NULL else 1))
+        context.budget = check_signals(context.budget, n * (row.hi - row.lo + 8) * k * (2 if rounds > 0.0 else 1))
         i += n
     for i in range(b.n * k):
         context.found[i] *= context.inverse
@@ -701,23 +630,12 @@ cdef class QuadraticModel(Model):
     cdef int decide(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1:
         """Compute found[i, c] = w_c.x_i of the weights, or of their average."""
         cdef const floating[::1] state = self.values
-        cdef const double[::1] numbers
-        cdef const double* correction = NULL
-        cdef const Counters* counters = NULL
-        cdef Layout layout
         cdef double* spare = <double*>malloc((ROWS + 1) * context.n_found * sizeof(double))
         if spare == NULL:
             raise MemoryError
         try:
-            self.lay_out(&layout, context.n_found)
-            if self.p.average_from >= 0 or self.p.l1 > 0.0:
-                numbers = self.counters
-                counters = <const Counters*>&numbers[0]
-                if self.correction.shape[0]:
-                    numbers = self.correction
-                    correction = &numbers[0]
             with nogil:
-                return score_rows(&layout, correction, counters, spare, &self.p, state, data, indices, b, context)
+                return score_rows(state, data, indices, b, context, &self.p, spare)
         finally:
             free(spare)
 
@@ -737,19 +655,17 @@ cdef class QuadraticModel(Model):
         cdef const double[:, ::1] caps = self.caps
         cdef double* found = context.found
         cdef double[::1] spare = np.empty(k)
-        cdef Layout layout
         cdef Params p = self.p
         cdef Row row
         p.bias = context.bias
         p.growth = context.counters.growth or 1.0
         p.stored_cap = p.variance / p.growth
-        self.lay_out(&layout, k)
         with nogil:
             for i in range(b.n):
                 row = row_at(b, i)
                 context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * k * max(sigma.shape[1], 1))
                 if sigma.shape[0] == 0:
-                    variances(state, &layout, &every[0], k, data, indices, row, &found[i * k], &spare[0], &p)
+                    variances(state, &context.layout, &every[0], k, data, indices, row, &found[i * k], &spare[0], &p)
                 for c in range(sigma.shape[0]):
                     expand(data, indices, row, work[0], p.bias, 1.0, &caps[c, 0])
                     multiply(sigma[c], work[0], indices, row, work[1])
@@ -775,12 +691,10 @@ cdef int visit_rows(QuadraticModel self, const floating[::1] data, const index_t
         finally:
             end_pass(has_begun)
     state = self.values
-    if slots_of(self.p.geometry).n == 0:
-        return refuse(&self.p)
-    elif context.columns > 1:
+    if context.columns > 1:
         return learn_classes(b, context, state, data, indices, &self.p)
     with nogil:
-        return learn_vector(context.task, b, context, state, data, indices, &self.p)
+        return learn_vector(b, context, state, data, indices, &self.p)
 
 
 include "_compiled/visit.pxi"

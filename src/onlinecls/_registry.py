@@ -329,7 +329,7 @@ def _kernel(name: str, algorithm: str) -> Algorithm:
 ALGORITHMS: Mapping[str, Algorithm] = {row.name: row for row in (
     Algorithm("perceptron", "perceptron", "additive", "Perceptron", ("eta0",), "ICML 2008 tutorial, III; NAROW, section 2",
               {"aggressive": False}, margin=0.0, theorems=("perceptron", *_FIXED)),
-    Algorithm("aggressive_perceptron", "aggressive_perceptron", "additive", "Perceptron", ("eta0",), "ICML 2008 tutorial, DA1",
+    Algorithm("aggressive_perceptron", "perceptron", "additive", "Perceptron", ("eta0",), "ICML 2008 tutorial, DA1",
               {"aggressive": True}, theorems=_FIXED, costs="margin"),
     Algorithm("pa1", "pa1", "additive", "PassiveAggressiveClassifier", ("C", "margin"), "PA, section 3; ICML 2008 tutorial, III",
               {"loss": "hinge"}, theorems=_OF_PA, costs="margin"),
@@ -337,7 +337,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {row.name: row for row in (
               {"loss": "squared_hinge"}, theorems=_OF_PA, costs="margin"),
     Algorithm("sop", "sop", "potential", "SecondOrderPerceptron", ("r", "initial_variance"), "NAROW, section 4.2",
               {"aggressive": False}, margin=0.0, trigger="lookahead_mistake", theorems=_SECOND),
-    Algorithm("aggressive_sop", "aggressive_sop", "potential", "SecondOrderPerceptron", ("r", "initial_variance"),
+    Algorithm("aggressive_sop", "sop", "potential", "SecondOrderPerceptron", ("r", "initial_variance"),
               "NAROW, Fig. 1, sections 4.2 and 4.3", {"aggressive": True}, trigger="lookahead_loss", theorems=_SECOND),
     Algorithm("arow", "arow", "gaussian", "AROWClassifier", ("r", "r1", "r2", "forgetting"), "AROW, eqs (7)-(9)",
               theorems=("arow", "potential_based"), costs="margin"),

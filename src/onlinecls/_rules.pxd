@@ -10,7 +10,6 @@ from libc.math cimport NAN, exp, log1p, sqrt
 
 cpdef enum Rule:            # (in lower case, the names in the registry's rows)
     PERCEPTRON
-    AGGRESSIVE_PERCEPTRON
     PA1
     PA2
     ADAGRAD
@@ -22,7 +21,6 @@ cpdef enum Rule:            # (in lower case, the names in the registry's rows)
     SCW1
     SCW2
     SOP
-    AGGRESSIVE_SOP
     NAROW
     MULTIPLICATIVE
     MULTIPLICATIVE_CENTRE
@@ -151,32 +149,21 @@ ctypedef struct Step:
     double beta             # Σ^-1 += beta z z', on the diagonal
 
 
-cdef inline double smaller(double a, double b) noexcept nogil:
-    """Return the smaller number: fmin without its NaN rule, which costs a call."""
-    return a if a < b else b
+cdef inline bint is_wrong(const Stats* s, const Params* p) noexcept nogil:
+    # Of rules whose step does not depend on the loss: m <= 0, or for aggressive ones m < 1.
+    return (s.margin <= 0.0) | (s.margin < p.margin)
 
 
 cdef inline Step perceptron(const Stats* s, const Params* p) noexcept nogil:
-    # Tutorial III; NAROW section 2:  m <= 0:  w += η c z.
-    cdef Step step = Step(0.0, 0.0)
-    if s.margin <= 0.0:
-        step.tau = p.eta0 * s.weight
-    return step
-
-
-cdef inline Step aggressive_perceptron(const Stats* s, const Params* p) noexcept nogil:
-    # Tutorial, DA1:  m < 1:  w += η c z.
-    cdef Step step = Step(0.0, 0.0)
-    if s.margin < 1.0:
-        step.tau = p.eta0 * s.weight
-    return step
+    # Tutorial III; NAROW section 2:  m <= 0:  w += η c z.   Tutorial, DA1 (aggressive):  m < 1.
+    return Step(p.eta0 * s.weight if is_wrong(s, p) else 0.0, 0.0)
 
 
 cdef inline Step pa1(const Stats* s, const Params* p) noexcept nogil:
     # PA-I, tutorial III (C = 1/σ), NAROW 4.1:  τ = min(C c, l / ||z||²);  C = inf is PA (PA section 3).
     cdef Step step = Step(0.0, 0.0)
     if p.margin - s.margin > p.slack:
-        step.tau = smaller(p.C * s.weight, (p.margin - s.margin) / s.q)
+        step.tau = min((p.margin - s.margin) / s.q, p.C * s.weight)
     return step
 
 
@@ -193,7 +180,7 @@ cdef inline Step multiplicative(const Stats* s, const Params* p) noexcept nogil:
     # A hard constraint: a row's weight can only shorten the step.
     cdef Step step = Step(0.0, 0.0)
     if s.margin < p.margin:
-        step.tau = smaller(1.0, s.weight) * (4.0 * (p.margin - s.margin) / s.width) * (p.norm_bound / s.width)
+        step.tau = min(s.weight, 1.0) * (4.0 * (p.margin - s.margin) / s.width) * (p.norm_bound / s.width)
     return step
 
 
@@ -202,7 +189,7 @@ cdef inline Step multiplicative_centre(const Stats* s, const Params* p) noexcept
     # in place of v.
     cdef Step step = Step(0.0, 0.0)
     if s.margin < 0.0:
-        step.tau = smaller(1.0, s.weight) * (-s.margin / s.width) * 0.125 * p.norm_bound * ((p.epsilon - s.margin) / s.width)
+        step.tau = min(s.weight, 1.0) * (-s.margin / s.width) * 0.125 * p.norm_bound * ((p.epsilon - s.margin) / s.width)
     return step
 
 
@@ -275,14 +262,14 @@ cdef inline Step stdev_step(double alpha, const Stats* s, const Params* p) noexc
 cdef inline Step cw_stdev(const Stats* s, const Params* p) noexcept nogil:
     # The constraint is hard, so that a row's weight can only shorten the step: times min(1, c).
     cdef Step step = stdev_step(stdev_alpha(s, p), s, p)
-    step.tau *= smaller(1.0, s.weight)
-    step.beta *= smaller(1.0, s.weight)
+    step.tau *= min(s.weight, 1.0)
+    step.beta *= min(s.weight, 1.0)
     return step
 
 
 cdef inline Step scw1(const Stats* s, const Params* p) noexcept nogil:
     # SCW-I, Wang, Zhao, Hoi 2012, proposition 1:  CW's α, at most C c.
-    return stdev_step(smaller(p.C * s.weight, stdev_alpha(s, p)), s, p)
+    return stdev_step(min(stdev_alpha(s, p), p.C * s.weight), s, p)
 
 
 cdef inline Step scw2(const Stats* s, const Params* p) noexcept nogil:
@@ -307,8 +294,8 @@ cdef inline Step cw_variance(const Stats* s, const Params* p) noexcept nogil:
     else:
         alpha = (root - g) / (4.0 * p.phi * s.v)
     if alpha > 0.0:
-        step.tau = alpha * smaller(1.0, s.weight)
-        step.beta = 2.0 * alpha * p.phi * smaller(1.0, s.weight)
+        step.tau = alpha * min(s.weight, 1.0)
+        step.beta = 2.0 * alpha * p.phi * min(s.weight, 1.0)
     return step
 
 
@@ -343,19 +330,9 @@ cdef inline double precision(const Stats* s, const Params* p) noexcept nogil:
 
 
 cdef inline Step sop(const Stats* s, const Params* p) noexcept nogil:
-    # Second-order Perceptron, NAROW 4.2:  m' <= 0:  θ += c z,  w = Σθ.
-    cdef Step step = Step(0.0, precision(s, p))
-    if s.margin <= 0.0:
-        step.tau = s.weight
-    return step
-
-
-cdef inline Step potential(const Stats* s, const Params* p) noexcept nogil:
-    # Potential framework, NAROW Fig. 1 (aggressive SOP: 4.2, 4.3; NAROW: 5):  m' < 1:  θ += c z,  w = Σθ.
-    cdef Step step = Step(0.0, precision(s, p))
-    if s.margin < 1.0:
-        step.tau = s.weight
-    return step
+    # Second-order Perceptron, NAROW 4.2:  m' <= 0:  θ += c z,  w = Σθ.   Potential framework, NAROW Fig. 1 (aggressive SOP: 4.2,
+    # 4.3; NAROW: 5):  m' < 1.
+    return Step(s.weight if is_wrong(s, p) else 0.0, precision(s, p))
 
 
 cdef inline bint margin_suffices(double margin, const Params* p) noexcept nogil:
@@ -377,8 +354,6 @@ cdef inline bint never_steps(const Stats* s, const Params* p) noexcept nogil:
 cdef inline Step apply_rule(const Stats* s, const Params* p) noexcept nogil:
     if p.rule == PERCEPTRON:
         return perceptron(s, p)
-    elif p.rule == AGGRESSIVE_PERCEPTRON:
-        return aggressive_perceptron(s, p)
     elif p.rule == PA1:
         return pa1(s, p)
     elif p.rule == PA2:
@@ -393,14 +368,12 @@ cdef inline Step apply_rule(const Stats* s, const Params* p) noexcept nogil:
         return least_squares(s, p)
     elif p.rule == CW_STDEV or p.rule == CW_VARIANCE or p.rule == SCW1 or p.rule == SCW2:
         return confidence(s, p)
-    elif p.rule == SOP:
-        return sop(s, p)
     elif p.rule == MULTIPLICATIVE:
         return multiplicative(s, p)
     elif p.rule == MULTIPLICATIVE_CENTRE:
         return multiplicative_centre(s, p)
     elif p.rule == LOG_LOSS:
         return log_loss(s, p)
-    elif p.rule == AGGRESSIVE_SOP or p.rule == NAROW:
-        return potential(s, p)
+    elif p.rule == SOP or p.rule == NAROW:
+        return sop(s, p)
     return Step(NAN, NAN)       # (no model has room for the step of a rule that is missing here)

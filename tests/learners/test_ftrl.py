@@ -20,10 +20,11 @@ def test_the_mean_loss_of_fit_is_the_log_loss():
 
 
 def test_a_gradient_too_small_for_the_dtype_is_none():
-    """exp(-200) is no float32: the row is learnt, and changes nothing."""
-    X, y = [[1.0]] * 3, [1, 1, 1]
+    """exp(-200) is no float32: the row is learnt, and changes nothing. So does a 0, but not a number whose square is one."""
+    X, y = [[1.0, 0.0, 1e-30]] * 3, [1, 1, 1]
     learner = FTRLClassifier(1000.0, beta=1.0, dtype="float32", fit_intercept=False, scale=1.0).partial_fit(X, y, classes=[0, 1])
     assert (learner.n_updates_, learner.n_skipped_) == (1, 0) and learner.decision_function(X)[0] > 200.0
+    assert np.sign(state_of(learner).view[:, 1, 0]).tolist() == [1.0, 0.0, 1.0, 0.0]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -16,7 +16,8 @@ from states import fingerprint, is_finite
 import onlinecls
 
 NARROW = Case("narow", {"b": 8.0, "initial_variance": 1.0})
-CASES = [*(case for case in ALL if case.algorithm.geometry in ("gaussian", "potential")), NARROW]
+CASES = [*(case for case in ALL if case.algorithm.geometry in ("gaussian", "potential")), NARROW,
+         Case("cw_variance", {"eta": 0.55, "initial_variance": 1.0})]
 REGRESSOR = next(case for case in REGRESSION if case.name == "arow_regression")
 DEPTHS = [1, 2, 3, 4, 64]  # of steps that wait, and of products made at once
 

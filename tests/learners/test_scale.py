@@ -167,7 +167,8 @@ def test_one_row_tells_the_nearest_power_of_two():
         learner = AROWClassifier().partial_fit([row], [1], classes=[0, 1])
         assert (learner.scale_, learner.intercept_scaling_) == (scale, constant), row
     zeros = AROWClassifier().partial_fit(np.zeros((16, 2)), np.arange(16) % 2)
-    assert np.isnan(zeros.scale_) and np.isnan(zeros.intercept_scaling_) and zeros.partial_fit([[3.0, 4.0]], [1]).scale_ == 4.0
+    assert np.isnan(zeros.scale_) and np.isnan(zeros.intercept_scaling_)
+    assert zeros.partial_fit([[3.0, 4.0]] * 16 + [[1e30, 0.0]], [1] * 17).scale_ == 4.0
     assert AROWClassifier(scale=3.0).partial_fit([[3.0, 4.0]], [1], classes=[0, 1]).intercept_scaling_ == 1.0
 
 

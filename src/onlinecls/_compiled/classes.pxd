@@ -7,9 +7,10 @@ from libc.math cimport NAN
 from libc.stdint cimport int64_t
 
 from .._rules cimport DUAL, FORGETTING, POTENTIAL, PROXIMAL, Params, slots_of
+from .rounds cimport PassContext
 from .sparse cimport (
-    CACHE_LINE, Layout, Row, column, dense_t, double2, double2_add, double2_at, double2_first, double2_of, double2_second,
-    floating, index_t, place_of, prefetch, smaller, weight_of,
+    Layout, Row, Sums, column, dense_t, double2, double2_add, double2_at, double2_first, double2_of, double2_second,
+    floating, index_t, place_of, prefetch_run, scan, smaller, weight_of,
 )
 
 
@@ -17,30 +18,11 @@ ctypedef struct Run:        # which numbers of each feature are summed
     Py_ssize_t first        # place of the first of them in the feature's run
     Py_ssize_t width        # length of a feature's run
     Py_ssize_t n            # vectors
-    Py_ssize_t lines        # cache lines to prefetch: all of the run if there is no spare room, else those of the first slots ...
-    Py_ssize_t gap          # ... and as many of the second slots, so far behind; 0: of the first ones only
     bint squared            # Σ x² σ, not Σ x w
     bint leads              # the first loop over a row: it prefetches the rows to come
 
 
-cdef inline Run run_of(const Layout* layout, int slots, Py_ssize_t size) noexcept nogil:
-    """Return the run of first slots, for numbers of this size."""
-    cdef Py_ssize_t width = slots * layout.room, used = width if layout.n == layout.room else layout.n
-    return Run(0, width, layout.n, (used * size + CACHE_LINE - 1) // CACHE_LINE, width - layout.room if used < width else 0,
-               False, True)
-
-
 # --- sums: scores and variances ------------------------------------------------------------------------------------------------
-
-cdef inline void prefetch_run(const floating* at, const Run* run) noexcept nogil:
-    """Prefetch the slots of a feature that are in use."""
-    cdef Py_ssize_t line, per_line = CACHE_LINE // sizeof(floating)
-    for line in range(run.lines):
-        prefetch(at + line * per_line)
-    if run.gap > 0:
-        for line in range(run.lines):
-            prefetch(at + run.gap + line * per_line)
-
 
 cdef inline double sum_pairs(int n, const floating[::1] state, Run run, const floating[::1] data, const index_t[::1] indices,
                              Row row, double bias, double* sums) noexcept nogil:
@@ -55,7 +37,7 @@ cdef inline double sum_pairs(int n, const floating[::1] state, Run run, const fl
     for k in range(row.lo, row.hi):
         if index_t is not dense_t:
             if run.leads:
-                prefetch_run(&state[run.width * <Py_ssize_t>indices[k + row.ahead]], &run)
+                prefetch_run(&state[run.width * <Py_ssize_t>indices[k + row.ahead]], run.width)
         at = run.width * column(indices, k, row.lo) + run.first
         x = data[k]
         q += x * x
@@ -98,14 +80,22 @@ cdef inline double sum_classes(const floating[::1] state, Run run, const floatin
     return q
 
 
-cdef inline double scan_classes(int geometry, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
-                                Row row, double* scores, const Layout* layout, const Params* p) noexcept nogil:
-    """Compute the scores of all vectors, in the order of their places; return ||x||².
+cdef inline double scan_classes(int geometry, bint several, const floating[::1] state, const floating[::1] data,
+                                const index_t[::1] indices, Row row, double* scores, const Layout* layout,
+                                const Params* p) noexcept nogil:
+    """Compute the scores of all vectors, in the order of their places; return ||x||², for one vector if the geometry has it.
+
+    several : True where there are (a constant: loops of many vectors stay small).
 
     (No row is usable in a geometry that is missing here.)
     """
-    cdef Run run = run_of(layout, slots_of(geometry).n, sizeof(floating))
-    if slots_of(geometry).weight:       # it is stored as it is
+    cdef Run run = Run(0, slots_of(geometry).n * layout.room, layout.n, False, True)
+    cdef Sums sums
+    if not several and layout.n == 1:
+        sums = scan(geometry, state, data, indices, row, p)
+        scores[0] = sums.score
+        return sums.q
+    elif slots_of(geometry).weight:       # it is stored as it is
         return sum_classes(state, run, data, indices, row, p.bias, scores)
     elif geometry == POTENTIAL:
         return scan_computed(POTENTIAL, state, run, data, indices, row, scores, layout, p)
@@ -127,7 +117,7 @@ cdef inline double scan_computed(int geometry, const floating[::1] state, Run ru
         x = data[k] if k < row.hi else p.bias
         if index_t is not dense_t:
             if k < row.hi:
-                prefetch_run(&state[run.width * <Py_ssize_t>indices[k + row.ahead]], &run)
+                prefetch_run(&state[run.width * <Py_ssize_t>indices[k + row.ahead]], run.width)
         for c in range(layout.n):
             scores[c] += x * weight_of(geometry, state[at + c], state[at + layout.room + c], p)
         q += x * x if k < row.hi else 0.0
@@ -142,6 +132,18 @@ cdef inline void sort_by_class(double* numbers, const Layout* layout, double* sp
             spare[c] = numbers[c]
         for c in range(layout.n):
             numbers[c] = spare[layout.places[c]]
+
+
+cdef inline double score_classes(int geometry, bint several, const floating[::1] state, const PassContext* context,
+                                 double* scores, double* spare, const floating[::1] data, const index_t[::1] indices,
+                                 Row row, const Params* p) noexcept nogil:
+    """Compute the scores of z = x / s, in the order of the classes; return ||z||². (spare has a number for each class.)"""
+    cdef Py_ssize_t c
+    cdef double q = scan_classes(geometry, several, state, data, indices, row, scores, &context.layout, p)
+    for c in range(context.columns):
+        scores[c] *= context.inverse
+    sort_by_class(scores, &context.layout, spare)
+    return q * (context.inverse * context.inverse)
 
 
 cdef inline bint are_many(Py_ssize_t n, Py_ssize_t n_classes) noexcept nogil:
@@ -161,11 +163,8 @@ cdef inline void variances(const floating[::1] state, const Layout* layout, cons
     cdef Py_ssize_t k, i, j, a, b, at, width = 2 * layout.room
     cdef double x
     cdef double2 totals
-    cdef Run run
     if p.geometry != FORGETTING and layout.n > 1 and are_many(n, layout.n):
-        run = run_of(layout, 2, sizeof(floating))
-        run.first, run.squared, run.leads = layout.room, True, False
-        sum_classes(state, run, data, indices, row, p.bias, spare)
+        sum_classes(state, Run(layout.room, width, layout.n, True, False), data, indices, row, p.bias, spare)
         for i in range(n):
             v[i] = spare[place_of(layout, classes[i])]
         return

@@ -26,9 +26,9 @@ from libc.stdint cimport int64_t
 
 from .._rules cimport ADDITIVE, FULL_POTENTIAL, Params, Stats, never_steps, precision
 from .blas cimport gemv, symm, symv
-from .classes cimport scan_classes
-from .rounds cimport OVR, Batch, Example, PassContext, Round, Task, example, row_at, weigh_class
-from .sparse cimport Layout, Row, Sums, column, dense_t, floating, index_t, larger, scan
+from .classes cimport score_classes
+from .rounds cimport OVR, Batch, Example, PassContext, Round, example, read_row, row_at, weigh_class
+from .sparse cimport Row, column, dense_t, floating, index_t, larger
 
 
 cdef enum:
@@ -51,12 +51,11 @@ cdef enum Part:             # of the workspace of a vector, in rows of D numbers
 
 
 ctypedef struct Full:
-    Task task
+    const PassContext* context
     Params* p
     Py_ssize_t k            # vectors of weights
     Py_ssize_t D            # features, the constant one among them
     Py_ssize_t depth        # M and B
-    Py_ssize_t span         # rows in a window at most
     double noise            # the relative error of rounding in Σ
     Py_ssize_t start        # the window: rows [start, stop) of the pass have been looked at
     Py_ssize_t stop
@@ -67,16 +66,15 @@ ctypedef struct Full:
     int64_t* n_waiting      # [k]
     int64_t* n_ahead        # [k]
     int64_t* place          # [k] the workspace row of the present row's u
-    int64_t* slots          # [k, span] which product is that of the window's row; -1: none
-    int64_t* chosen         # [k, depth] the rows whose products are made
+    int64_t* chosen         # [k, depth] the rows of the pass whose products are made
     double* scores          # [k] of the present row
     double* ahead_scores    # [k] of a row that is looked at ahead
+    double* spare           # [k] room for more numbers
     double* growth          # [k] forgetting: Σ = growth C S C of the stored matrix S (else Σ = S),
     double* caps            # [k, D] C diagonal, <= 1: it keeps variances that have reached the initial one at that
     int64_t* capped_at      # [k, D] the row of this pass that last changed C_jj
     Py_ssize_t present      # the workspace row of the present row's numbers
     Py_ssize_t now          # the present row of the pass
-    double inverse          # 1/s: the products are those of z = x / s
     double least            # below this, the x'Σx that was last computed is noise
     double most             # max |u_j| of its u = Σx
     double[2] v             # x'Σx of the vectors of the present step
@@ -143,13 +141,6 @@ cdef inline void multiply(const floating[:, ::1] S, const floating[::1] x, const
         symv(S, x, u)
 
 
-cdef inline void forget(Full* f, Py_ssize_t c) noexcept nogil:
-    """Forget vector c's products for this window."""
-    cdef Py_ssize_t i
-    for i in range(f.stop - f.start):
-        f.slots[c * f.span + i] = -1
-
-
 cdef inline void keep_roots(floating[:, ::1] S, floating[:, ::1] work, const Full* f, Py_ssize_t c, double noise) noexcept nogil:
     """Store √Σ_jj and Σ_jj, from which noise is computed; lift a Σ_jj that has fallen below the noise of its last value."""
     cdef Py_ssize_t j, at = row_of(f, c, ROOTS)
@@ -170,29 +161,19 @@ cdef inline void open_window(Full* f) noexcept nogil:
         f.n_ahead[c] = 0
 
 
-cdef inline void foresee(Full* f, Py_ssize_t c, Py_ssize_t i, Py_ssize_t at) noexcept nogil:
-    """Note that row i of the pass, row `at` of storage, will probably need Σ_c x."""
-    f.chosen[c * f.depth + f.n_ahead[c]] = at
-    f.slots[c * f.span + i - f.start] = f.n_ahead[c]
-    f.n_ahead[c] += 1
-
-
 cdef inline void make_products(const floating[:, :, ::1] sigma, floating[:, ::1] work, Full* f, const floating[::1] data,
-                               const index_t[::1] indices, const int64_t* indptr) noexcept nogil:
+                               const index_t[::1] indices, const Batch* b) noexcept nogil:
     """Compute the products that were foreseen, by one matrix product for each vector."""
     cdef Py_ssize_t c, i, n, operand
-    cdef Row row
-    row.ahead = 0
     for c in range(f.k):
         n = f.n_ahead[c]
         if n < AHEAD_AT_LEAST:
-            forget(f, c)
+            f.n_ahead[c] = 0
             continue
         operand = row_of(f, c, WAITING) + f.n_waiting[c]     # (there is room for as many rows as steps could wait)
         for i in range(n):
-            row.lo = indptr[f.chosen[c * f.depth + i]]
-            row.hi = indptr[f.chosen[c * f.depth + i] + 1]
-            expand(data, indices, row, work[operand + i], f.p.bias, f.inverse, caps_of(f, c))
+            expand(data, indices, row_at(b, f.chosen[c * f.depth + i]), work[operand + i], f.p.bias, f.context.inverse,
+                   caps_of(f, c))
         symm(sigma[c], work[operand:], work[row_of(f, c, AHEAD):], <int>n)
         f.made += n
 
@@ -228,9 +209,10 @@ cdef inline double product(Full* f, Py_ssize_t c, floating[:, ::1] S, floating[:
     and SCx.)"""
     cdef Py_ssize_t j, n = f.n_waiting[c], slot = -1, present = f.present
     cdef double a = 0.0, most = 0.0, v = 0.0
-    expand(data, indices, row, work[present], f.p.bias, f.inverse, caps_of(f, c))
-    if f.now < f.stop and not is_stale(f, c, work[present]):
-        slot = f.slots[c * f.span + f.now - f.start]
+    expand(data, indices, row, work[present], f.p.bias, f.context.inverse, caps_of(f, c))
+    if not is_stale(f, c, work[present]):
+        for j in range(f.n_ahead[c]):
+            slot = j if f.chosen[c * f.depth + j] == f.now else slot
     f.place[c] = row_of(f, c, AHEAD) + slot if slot >= 0 else row_of(f, c, ALONE)
     if slot >= 0:
         f.used += 1
@@ -311,57 +293,36 @@ cdef inline bint cannot_step(const Full* f, const Example* z, const double* scor
     return never_steps(&s, p)
 
 
-cdef inline double score_all(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
-                             double* scores, Py_ssize_t k, double inverse, const Params* p) noexcept nogil:
-    """Compute the scores of all vectors; return ||z||²."""
-    cdef Py_ssize_t c
-    cdef double q
-    cdef Sums sums
-    cdef Layout layout = Layout(k, k, NULL)
-    if k > 1:
-        q = scan_classes(ADDITIVE, state, data, indices, row, scores, &layout, p)
-    else:
-        sums = scan(ADDITIVE, state, data, indices, row, p)
-        scores[0], q = sums.score, sums.q
-    for c in range(k):
-        scores[c] *= inverse
-    return q * (inverse * inverse)
-
-
-cdef inline void look_ahead(Full* f, const Batch* b, const PassContext* context, const floating[::1] state,
+cdef inline void look_ahead(Full* f, const Batch* b, const floating[::1] state,
                             const floating[:, :, ::1] sigma, floating[:, ::1] work, const floating[::1] data,
                             const index_t[::1] indices) noexcept nogil:
     """Compute the products that the rows of a new window will need if the weights stay as they are."""
-    cdef Py_ssize_t j, number, n_steps = f.k if f.task == OVR else 1, n_products = 0
+    cdef Py_ssize_t j, number, n_steps = f.k if f.context.task == OVR else 1, n_products = 0
     cdef double q
     cdef bint full = False
     cdef Round r
     cdef Example z
-    while f.stop < b.n and f.stop - f.start < f.span and not full:
-        r.row = row_at(b, f.stop)
-        r.at = f.stop if b.order == NULL else b.order[f.stop]
-        r.label = 0 if b.labels == NULL else b.labels[r.at]
-        r.target = 0.0 if b.targets == NULL else b.targets[r.at]     # (each row of a regression takes a step, whatever it is)
+    while f.stop < b.n and f.stop - f.start < SPAN * f.depth and not full:
+        read_row(&r, b, f.stop)         # (each row of a regression takes a step, whatever its target is)
         r.weight = 1.0
-        weigh_class(&r, b, context)     # (balanced: by the counts so far, which may differ when the row comes)
+        weigh_class(&r, b, f.context)       # (balanced: by the counts so far, which may differ when the row comes)
         f.stop += 1
-        for j in range(f.k):
-            f.slots[j * f.span + f.stop - 1 - f.start] = -1
         if is_sparse(indices, r.row, f.D) or (b.weights != NULL and b.weights[r.at] == 0.0):
             continue                    # (a row of weight 0 may have a label that is not a class yet)
-        q = score_all(state, data, indices, r.row, f.ahead_scores, f.k, f.inverse, f.p)
+        q = score_classes(ADDITIVE, False, state, f.context, f.ahead_scores, f.spare, data, indices, r.row, f.p)
         for number in range(n_steps):
-            z = example(f.task, number, &r, b, f.ahead_scores, context, f.p.epsilon)
+            z = example(f.context.task, number, &r, b, f.ahead_scores, f.context, f.p.epsilon)
             if not cannot_step(f, &z, f.ahead_scores, q):
                 for j in range(z.n):
-                    foresee(f, z.c[j], f.stop - 1, r.at)
+                    f.chosen[z.c[j] * f.depth + f.n_ahead[z.c[j]]] = r.i
+                    f.n_ahead[z.c[j]] += 1
         for j in range(f.k):
             full |= f.n_ahead[j] == f.aim
     for j in range(f.k):
         n_products += f.n_ahead[j]
     if n_products * f.D < WORTH * f.k * (f.stop - f.start):
         f.resume = f.stop + RARELY * (f.stop - f.start)
-    make_products(sigma, work, f, data, indices, b.indptr)
+    make_products(sigma, work, f, data, indices, b)
 
 
 cdef inline void open_full(Full* f, int64_t* places, floating[:, :, ::1] sigma, floating[:, ::1] work) noexcept nogil:
@@ -369,10 +330,8 @@ cdef inline void open_full(Full* f, int64_t* places, floating[:, :, ::1] sigma, 
     cdef Py_ssize_t i, j
     f.start, f.stop, f.resume, f.aim, f.made, f.used, f.now = 0, 0, 0, (f.depth + 3) // 4, 0, 0, 0
     f.n_waiting, f.n_ahead, f.place = places, places + f.k, places + 2 * f.k
-    f.slots, f.chosen, f.capped_at = places + 3 * f.k, places + f.k * (3 + f.span), places + f.k * (3 + f.span + f.depth)
+    f.chosen, f.capped_at = places + 3 * f.k, places + f.k * (3 + f.depth)
     f.present = row_of(f, f.k, ROOTS)
-    for i in range(f.k * f.span):
-        f.slots[i] = -1
     for i in range(f.k):
         for j in range(f.D):
             work[row_of(f, i, ROOTS), j] = 0.0

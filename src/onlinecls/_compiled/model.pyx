@@ -13,7 +13,7 @@ import numpy as np
 from .lock cimport Lock
 from .rounds cimport (
     BINARY, CRAMMER_SINGER, DECISION, HELD_LEVEL, ONE_CLASS, OVR, QUANTUM, REGRESSION, RUNNING_LEVEL, Batch, Calibration,
-    SCALE_ROWS, Counters, PassContext, Task, measure_row, open_scale, publish_scale,
+    SCALE_ROWS, Counters, PassContext, Task, measure_row, open_scale,
 )
 from .sparse cimport Row, floating
 
@@ -246,8 +246,7 @@ cdef class Model:
         context.columns = self.n_columns
         self.lay_out(&context.layout, context.columns)
         context.correction = <double*>address(self.correction, FLOAT64, True)
-        if context.correction != NULL:
-            context.constant, context.rounds_to_read = self.n_features, counters
+        context.constant = self.n_features
         if len(self.calibration) and not self.are_seen:
             calibration = self.calibration
             context.calibration = <Calibration*>&calibration[0, 0]
@@ -256,7 +255,7 @@ cdef class Model:
         context.costs, context.margin = self.p.costs, self.p.margin
         context.budget, context.memory = QUANTUM, 1.0 - self.p.forgetting
         open_scale(context, &self.p)
-        publish_scale(context)
+        context.published[0] = context.counters     # (for `measure_row`, and for readers in other threads)
         if self.p.level:
             context.level = HELD_LEVEL if self.holds_level else RUNNING_LEVEL
         return 0
@@ -381,12 +380,15 @@ cdef class Model:
         cdef Batch b
         cdef PassContext context
         cdef Py_ssize_t i, size = 0
-        counters, indptr = self.counters, rows.indptr       # (local references keep the addresses valid)
+        counters, correction, indptr = self.counters, self.correction, rows.indptr  # (local references keep addresses valid)
         self.bind()
         b.n = b.n_rows = rows.n_rows
         b.order, b.indptr = NULL, <const int64_t*>start_of(indptr, 8, &size)
         context.task, context.found, context.n_found, context.budget = task, found, n_found, QUANTUM
-        context.counters = (<const Counters*>start_of(counters, 8, &size))[0]
+        context.published = <Counters*>start_of(counters, 8, &size)
+        context.counters, context.correction = context.published[0], <double*>address(correction, FLOAT64)
+        context.constant = self.n_features
+        self.lay_out(&context.layout, n_found)
         open_scale(&context, &self.p)
         self.visit(rows, &b, &context)
         if task == DECISION and self.p.level:

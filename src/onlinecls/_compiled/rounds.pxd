@@ -20,7 +20,7 @@ from .._rules cimport (
     Params, Slots, Stats,
     Step, loss_of, slots_of,
 )
-from .sparse cimport CACHE_LINE, Layout, Row, column, dense_t, floating, index_t, prefetch
+from .sparse cimport Layout, Row, column, dense_t, floating, index_t, prefetch_run
 
 cdef extern from *:
     bint unlikely(bint) noexcept nogil      # Cython's hint to the compiler: optimise for the other case
@@ -75,7 +75,7 @@ cdef enum:
     HELD_LEVEL = 2          # or which stays as it is
 
 
-ctypedef struct PassContext:    # what a pass counts in; one that only reads uses task, found and budget alone
+ctypedef struct PassContext:    # what a pass counts in; one that only reads writes found and budget alone
     Task task
     double* found           # n_found numbers for each row
     Py_ssize_t n_found
@@ -85,8 +85,7 @@ ctypedef struct PassContext:    # what a pass counts in; one that only reads use
     Py_ssize_t columns      # vectors of weights: one for two classes, else one a class, and perhaps "none of these" behind them
     Layout layout           # their places
     double* correction      # see `averaged`; NULL: no average
-    double* rounds_to_read  # with an average: the model's counter, which readers in other threads divide by
-    Py_ssize_t constant     # with an average: number of the constant feature
+    Py_ssize_t constant     # number of the constant feature
     Calibration* calibration    # NULL: none, or the rows are seen again
     double* scores_out      # place for the next row's scores before the update; NULL: not asked for
     bint has_observers      # a calibration or a committee needs the scores
@@ -104,7 +103,7 @@ ctypedef struct PassContext:    # what a pass counts in; one that only reads use
     double given_constant
     double inverse          # 1/s
     double bias             # the value of the constant feature beside x
-    Counters* published     # the model's counters, where readers in other threads find the level and the scale
+    Counters* published     # the model's counters, where readers in other threads find the rounds, the level and the scale
 
 
 ctypedef struct Batch:      # the rows of one call, beside their features
@@ -126,8 +125,7 @@ ctypedef struct Round:      # the row at hand
     Py_ssize_t label        # its class; 0 without labels
     double weight           # c
     double target           # of regression; a deviation where there is a level
-    double excess           # ρ - 1: what its class's weight adds to a wanted margin of 1,
-    double shift            # and to that of the rule
+    double shift            # what its class's weight adds to a wanted margin
     bint newcomer           # its label has just joined: predict could not have named it
     double skipped          # the counter before it
 
@@ -162,24 +160,28 @@ cdef inline Row row_at(const Batch* b, Py_ssize_t i) noexcept nogil:
     return row
 
 
+cdef inline void read_row(Round* r, const Batch* b, Py_ssize_t i) noexcept nogil:
+    """Read row i of the pass, its label and its target."""
+    r.i, r.row = i, row_at(b, i)
+    r.at = i if b.order == NULL else b.order[i]
+    r.label = 0 if b.labels == NULL else b.labels[r.at]
+    r.target = 0.0 if b.targets == NULL else b.targets[r.at]
+
+
 cdef inline bint next_round(Round* r, const Batch* b, PassContext* context) except -1 nogil:
     """Move to the next row of weight > 0 and count it; return False after the last. Pending signals are let through first."""
     cdef double c
     while context.next < b.n:
-        r.i = context.next
-        r.row = row_at(b, r.i)
+        read_row(r, b, context.next)
         context.budget = check_signals(context.budget, (r.row.hi - r.row.lo + 8) * context.columns)
         context.next += 1
-        r.at = r.i if b.order == NULL else b.order[r.i]
-        r.label = 0 if b.labels == NULL else b.labels[r.at]
         c = 1.0 if b.weights == NULL else b.weights[r.at]
         if c > 0.0 and b.class_weights != NULL:     # (a row of weight 0 may have a label that is not a class yet)
             c *= b.class_weights[r.label]
         if c > 0.0:
             count_round(r, c, context)
-            r.target = 0.0
             if b.targets != NULL:
-                take_level(r, b.targets[r.at], context)
+                take_level(r, context)
             weigh_class(r, b, context)
             return True
     return False
@@ -189,7 +191,6 @@ cdef inline void count_round(Round* r, double c, PassContext* context) noexcept 
     """Count a row of weight c, and compute its weight in the update."""
     r.skipped = context.counters.skipped
     context.counters.rounds += 1.0
-    r.weight = c
     context.counts[r.label] += 1.0
     r.newcomer = False
     if context.counts[r.label] == 1.0:
@@ -201,15 +202,14 @@ cdef inline void count_round(Round* r, double c, PassContext* context) noexcept 
     r.weight = c
 
 
-cdef inline void take_level(Round* r, double y, PassContext* context) noexcept nogil:
+cdef inline void take_level(Round* r, PassContext* context) noexcept nogil:
     """Set a row's target to its deviation from the level m, the weighted mean of the targets before the row, and move m.
 
     m <- m + c (y - m) / (sum of all c), kept as a sum of two numbers, so that roundings do not add up. Before the first row m is
     that row's target. Targets beyond 1e150, whose squares are no numbers, do not move it.
     """
     cdef Counters* n = &context.counters
-    cdef double c, before, change, carried
-    r.target = y
+    cdef double y = r.target, c, before, change, carried
     if context.level == 0:
         return
     if n.mass == 0.0 and fabs(y) <= 1e150:
@@ -250,12 +250,6 @@ cdef inline void use_scale(PassContext* context) noexcept nogil:
     cdef const Counters* n = &context.counters
     context.measures = n.measured < SCALE_ROWS
     context.inverse, context.bias = 1.0 / n.scale if n.scale > 0.0 else 1.0, n.bias
-
-
-cdef inline void publish_scale(PassContext* context) noexcept nogil:
-    """Let readers in other threads, and `measure_row`, find the scale of a pass that begins."""
-    cdef const Counters* n = &context.counters
-    context.published.scale, context.published.bias, context.published.measured = n.scale, n.bias, n.measured
 
 
 cdef inline bint measure(const floating[::1] data, const Round* r, PassContext* context, double* bias) noexcept nogil:
@@ -326,7 +320,7 @@ cdef inline void weigh_class(Round* r, const Batch* b, const PassContext* contex
     """
     cdef Py_ssize_t j
     cdef double weight, factor, own = 0.0, lightest = 0.0, heaviest = 0.0
-    r.excess = r.shift = 0.0
+    r.shift = 0.0
     if context.costs == WEIGHT or (b.class_weights == NULL and not context.balanced):
         return
     for j in range(context.n_classes):
@@ -339,8 +333,7 @@ cdef inline void weigh_class(Round* r, const Batch* b, const PassContext* contex
             lightest = weight if weight > 0.0 and (lightest == 0.0 or weight < lightest) else lightest
             heaviest = max(heaviest, weight)
     factor = root_of_ratio(own, lightest)
-    r.excess = factor - 1.0
-    r.shift = r.excess * context.margin
+    r.shift = (factor - 1.0) * context.margin
     if context.costs == HARD_MARGIN:
         factor *= max(heaviest / root_of_ratio(heaviest, lightest), <double>1.0)
     r.weight /= factor
@@ -361,26 +354,18 @@ cdef inline double averaged(const PassContext* context) noexcept nogil:
 cdef inline void correction_scores(const double* correction, const Layout* layout, Py_ssize_t constant, const floating[::1] data,
                                    const index_t[::1] indices, Row row, double bias, double* scores) noexcept nogil:
     """Compute correction.x of all vectors, in the order of their places."""
-    cdef Py_ssize_t k, c, n = layout.n, room = layout.room, per_line = CACHE_LINE // sizeof(double)
+    cdef Py_ssize_t k, c
     cdef const double* at
-    cdef double x, total = 0.0
-    if n == 1:
-        for k in range(row.lo, row.hi):
-            if index_t is not dense_t:
-                prefetch(&correction[room * <Py_ssize_t>indices[k + row.ahead]])
-            total += data[k] * correction[room * column(indices, k, row.lo)]
-        scores[0] = total + bias * correction[room * constant]
-        return
-    for c in range(n):
+    cdef double x
+    for c in range(layout.n):
         scores[c] = 0.0
     for k in range(row.lo, row.hi + 1):
-        at = &correction[room * (column(indices, k, row.lo) if k < row.hi else constant)]
+        at = &correction[layout.room * (column(indices, k, row.lo) if k < row.hi else constant)]
         x = data[k] if k < row.hi else bias
         if index_t is not dense_t:
             if k < row.hi:
-                for c in range((n + per_line - 1) // per_line):
-                    prefetch(&correction[room * <Py_ssize_t>indices[k + row.ahead] + c * per_line])
-        for c in range(n):
+                prefetch_run(&correction[layout.room * <Py_ssize_t>indices[k + row.ahead]], layout.n)
+        for c in range(layout.n):
             scores[c] += x * at[c]
 
 
@@ -397,23 +382,27 @@ cdef inline void average_lags(const PassContext* context, const floating[::1] da
 
 # --- before a step -------------------------------------------------------------------------------------------------------------
 
-cdef inline void before_step(Task task, const double* scores, double lag, const Round* r, const Batch* b,
+cdef inline void before_step(Task task, const double* scores, double* lags, const Round* r, const Batch* b,
                              PassContext* context) noexcept nogil:
     """Count a row's mistake or error, those of `predict` just before the update, and pass its scores on to the observers.
 
-    scores : of all vectors, by the average if there is one; of a single vector its own score, lag above the average's. Errors
+    scores : of all vectors. lags : what is to be subtracted for those of the average, which replace them; NULL: nothing. Errors
     above 1e140 count as 1e140. A newcomer's label is one that predict could not have named.
     """
-    cdef double score = scores[0] - lag, error
+    cdef Py_ssize_t c
+    cdef double error
     if task == REGRESSION:
-        error = fabs((r.target - scores[0]) + lag)
+        error = fabs((r.target - scores[0]) + (0.0 if lags == NULL else lags[0]))
         error = error if error < 1e140 else 1e140
         context.counters.squared += error * error
         context.counters.absolute += error
         return
+    if lags != NULL:
+        for c in range(context.columns):
+            lags[c] = scores[c] - lags[c]
+        scores = lags
     if context.columns == 1:
-        scores = &score
-        count_mistake(1 - r.label if r.newcomer else score > 0.0, r, b, context)
+        count_mistake(1 - r.label if r.newcomer else scores[0] > 0.0, r, b, context)
     else:
         count_mistake(top(scores, context, r.label if r.newcomer else -1), r, b, context)
     observe_scores(scores, r, b, context)

@@ -78,6 +78,13 @@ ctypedef struct Steps:      # the steps of a row
     void* workspace         # two numbers of the model's dtype for each class; NULL: a single vector
 
 
+cdef inline void prefetch_run(const floating* at, Py_ssize_t n) noexcept nogil:
+    """Prefetch n numbers side by side."""
+    cdef Py_ssize_t line, per_line = CACHE_LINE // sizeof(floating)
+    for line in range((n + per_line - 1) // per_line):
+        prefetch(at + line * per_line)
+
+
 cdef inline Py_ssize_t place_of(const Layout* layout, Py_ssize_t c) noexcept nogil:
     return c if layout.places == NULL else layout.places[c]
 

@@ -76,7 +76,7 @@ cdef int combine(Member* tally, Py_ssize_t k, const Batch* block, PassContext* c
             scores[c] = 0.0
             for j in range(k):
                 scores[c] += shares[j] * bounded(outputs[j * stride + c])
-        before_step(context.task, scores, 0.0, &r, block, context)
+        before_step(context.task, scores, NULL, &r, block, context)
         for j in range(k if counts else 0):
             judge(&tally[j], &outputs[j * stride], &r, context)
         outputs += columns

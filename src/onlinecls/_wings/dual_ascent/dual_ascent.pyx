@@ -507,7 +507,7 @@ cdef int learn_all(Ascent* a, floating[::1] state, const floating[::1] data, con
     while next_round(&r, b, context):
         t = context.counters.rounds
         score_row(a, state, data, indices, r.row, t - 1.0, averaged(context))
-        before_step(context.task, a.averages, 0.0, &r, b, context)
+        before_step(context.task, a.averages, NULL, &r, b, context)
         if measure(data, &r, context, &a.p.bias):
             a.inverse = context.inverse
             score_row(a, state, data, indices, r.row, t - 1.0, averaged(context))

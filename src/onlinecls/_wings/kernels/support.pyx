@@ -290,7 +290,7 @@ cdef int learn_rows(Block m, const Batch* b, PassContext* context, const Params*
         context.budget -= m.size * (1 + m.second_order * m.size) * (1 + m.n_columns)    # (signals: at the end of the row)
         for j in range(context.columns):
             m.scores[j], m.taus[j], m.betas[j] = dot(&m.alpha[j, 0], &m.k[0], m.size), 0.0, 0.0
-        before_step(context.task, &m.scores[0], 0.0, &r, b, context)
+        before_step(context.task, &m.scores[0], NULL, &r, b, context)
         fits = largest(&m.k[0], m.size) <= LIMIT
         if not (fits and least <= m.self_product <= LIMIT):     # beyond range, or no kernel; but φ(x) = 0 changes nothing
             context.counters.skipped += not (fits and m.self_product == 0.0)

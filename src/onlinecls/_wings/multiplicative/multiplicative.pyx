@@ -66,7 +66,7 @@ cdef int learn_products(Weights* w, double* scores, const Batch* b, PassContext*
         if w.simplex.counts != NULL and (r.newcomer or w.groups.high == 0.0):
             join(state, &w.simplex, r.label)
         size = score_all(state, w, data, indices, r.row, context.inverse, scores, p)
-        before_step(context.task, scores, 0.0, &r, b, context)
+        before_step(context.task, scores, NULL, &r, b, context)
         if measure(data, &r, context, &p.bias):
             size = score_all(state, w, data, indices, r.row, context.inverse, scores, p)
         updated, w.row.n = False, -1        # (not gathered yet)

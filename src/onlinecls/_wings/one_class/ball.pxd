@@ -14,7 +14,7 @@ from libc.math cimport fabs, isfinite, sqrt
 
 from ..._compiled.rounds cimport Batch, PassContext, Round, add_loss, after_step, check_signals, measure, next_round, row_at
 from ..._compiled.sparse cimport Row, Sums, column, floating, index_t, larger, scan
-from ..._rules cimport ADDITIVE, Params, Stats, apply_rule, smaller
+from ..._rules cimport ADDITIVE, Params, Stats, apply_rule
 from ..shared.norm cimport Normaliser, add, is_known, settle
 from ..shared.simplex cimport Simplex, Size, normaliser, scan_sums, start_group
 
@@ -80,7 +80,7 @@ cdef inline int learn_ball(Ball* ball, bint on_simplex, const Batch* b, PassCont
             after_step(&r, step_on_simplex(ball, &r, &s, context, state, data, indices, p), context)
         else:
             # (A hard constraint: a row's weight cannot enlarge the step.)
-            way = 1.0 if first else smaller(smaller(1.0, s.weight) * apply_rule(&s, p).tau / way, 1.0)
+            way = 1.0 if first else min(1.0, min(s.weight, 1.0) * apply_rule(&s, p).tau / way)
             after_step(&r, move(ball, way, &r, context, state, data, indices, p) and not first, context)
     return 0
 
@@ -117,7 +117,7 @@ cdef inline bint move(Ball* ball, double share, const Round* r, PassContext* con
     cdef Centre* centre = ball.centre
     cdef double length = larger(sqrt(ball.q), <double>1e-150) * context.inverse   # (no |x_i| is larger, though squares underflow)
     cdef double least = 1e-18 if floating is float else 1e-120         # of a
-    cdef double limit = smaller(p.limit, 1e150), a = (1.0 - share) * centre.scale
+    cdef double limit = min(1e150, p.limit), a = (1.0 - share) * centre.scale
     cdef Normaliser squares
     cdef floating step
     if length > limit or share == 0.0:

@@ -282,7 +282,7 @@ cdef int learn_p_norm(const Norms* norms, double* scores, const Batch* b, PassCo
     cdef Example z
     while next_round(&r, b, context):
         q = score_all(state, norms, data, indices, r.row, context.inverse, scores, p)
-        before_step(context.task, scores, 0.0, &r, b, context)
+        before_step(context.task, scores, NULL, &r, b, context)
         if measure(data, &r, context, &p.bias):
             q = score_all(state, norms, data, indices, r.row, context.inverse, scores, p)
         updated = False
