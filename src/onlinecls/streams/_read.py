@@ -20,7 +20,7 @@ from ._sources import Files
 from ._stream import Batch, Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import IO, TypeAlias
 
     from .._input.types import FloatType
@@ -52,7 +52,7 @@ def read(
     source: Source | Sequence[Source], format: Format = "auto", *, likely: str | None = None, n_features: int | None = None,
     batch_rows: int = 4096, dtype: FloatType = "float32", labels: Literal["auto", "number"] | None = "auto",
     vectorizer: Any = None, label: str | int | None = None, text: str | int | None = None,
-    weight: str | int | None = None, kinds: Mapping[str, str] | None = None, delimiter: str = ",", header: bool = True,
+    weight: str | int | None = None, kinds: dict[str, str] | None = None, delimiter: str = ",", header: bool = True,
     on_error: Literal["raise", "skip"] = "raise", prefetch: bool = True, block_bytes: int = 2**20, max_line_bytes: int = 2**24,
 ) -> Stream:
     """Read files or a pipe as a stream of batches, in memory that does not depend on their size.
@@ -158,9 +158,10 @@ class _Reader(SimpleNamespace):
         ):
             found = getattr(self, name)
             require(found in allowed, name, "one of " + ", ".join(map(repr, allowed)), found)
-        self.kinds = dict(self.kinds or {})
-        right = all(kind in KINDS for kind in self.kinds.values())
-        require(right, "kinds", "of " + ", ".join(map(repr, KINDS)), self.kinds)
+        kinds = {} if self.kinds is None else self.kinds
+        right = isinstance(kinds, dict) and all(kind in KINDS for kind in kinds.values())
+        require(right, "kinds", "a dict of " + ", ".join(map(repr, KINDS)), kinds)
+        self.kinds = dict(kinds)
         right = isinstance(self.delimiter, str) and re.fullmatch(r'[^"\r\n\x80-\U0010ffff]', self.delimiter) is not None
         require(right, "delimiter", "a character of ASCII that is no quote and ends no line", self.delimiter)
         right = self.vectorizer is None or hasattr(self.vectorizer, "transform")
