@@ -7,6 +7,7 @@ from libc.math cimport INFINITY, exp, log1p
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
+from math import prod
 
 import numpy as np
 
@@ -43,6 +44,11 @@ TYPES = {"i": (int, np.int64), "u": (int, np.uint64), "f": (float, np.float64), 
 
 cdef enum:
     FEW = 1024              # most rows of a small call
+
+
+def n_vectors(n_classes):
+    """Return the number of vectors of weights for this number of classes: two classes share one."""
+    return n_classes if n_classes > 2 else 1
 
 
 def best_of(const double[:, ::1] scores):
@@ -188,6 +194,68 @@ cdef class Model:
     lie in the order of the classes, and there is no room for more.
     sparse_coef : the weights as a CSR matrix, from `sparsify` to the next row; or None.
     """
+
+    # --- parts ------------------------------------------------------------------------------------------------------------------
+
+    def __init__(self, n_features, n_classes, dtype, params):
+        self.n_features, self.n_columns, self.variance, self.params = n_features, n_vectors(n_classes), params.variance, params
+        layout = self.layout(dtype, n_features, n_classes, params)
+        self.__setstate__({name: self._fresh(name, *of) for name, of in layout.items()})
+
+    @classmethod
+    def layout(cls, dtype, *of, **sizes):
+        """Return {name: (shape, dtype)} of the arrays. of, sizes : the arguments of `sizes`."""
+        lengths = cls.sizes(*of, **sizes)
+        return {
+            name: (tuple([lengths.get(axis, axis) for axis in array.axes]), array.dtype or np.dtype(dtype))
+            for name, array in cls.ARRAYS.items()
+        }
+
+    @classmethod
+    def sizes(cls, n_features, n_classes, params, n_none=0, n_groups=1):
+        """Return the lengths of the axes that the arrays' declarations name.
+
+        n_none : 1 with "none of these". n_groups : groups of vectors that share numbers (`WithGroups`).
+        """
+        return {
+            "features": n_features + 1, "slots": len(cls.SLOTS), "vectors": n_vectors(n_classes) + n_none, "classes": n_classes,
+            "groups": n_groups, "fields": len(cls.FIELDS), "sums": (n_features + 1) * (params.average_from >= 0),
+            "calibrated": int(params.probability),
+        }
+
+    @classmethod
+    def n_bytes(cls, params, n_features, n_classes, dtype):
+        """Return the size of the arrays of a new model."""
+        return sum(prod(shape) * of.itemsize for shape, of in cls.layout(dtype, n_features, n_classes, params).values())
+
+    def _fresh(self, name, shape, dtype):
+        """Return an array of new vectors. (Memory that stays untouched takes neither time nor room.)"""
+        found, fresh = np.zeros(shape, dtype), self.ARRAYS[name].fresh
+        if fresh != 0.0:
+            found[...] = fresh
+        for at, slot in enumerate(self.SLOTS if name == "values" else ()):
+            if slot.fresh != 0.0:
+                found[:, at] = self.declared(slot.fresh)
+        return found
+
+    def declared(self, number):
+        """Return a number of a declaration, which may be the name of an attribute."""
+        return getattr(self, number) if isinstance(number, str) else number
+
+    def __setstate__(self, parts):
+        for name, part in parts.items():
+            setattr(self, name, part.reshape(-1) if name in self.OF_PLACES else part)
+
+    def arrays(self):
+        """Return the arrays that learning changes, as they lie in memory."""
+        return [getattr(self, name) for name in self.ARRAYS]
+
+    def writable(self):
+        """Return this model, or a copy if some of its arrays are read-only (memory-mapped by joblib, say)."""
+        return self if all(array.flags.writeable for array in self.arrays()) else self.copy()
+
+    def count(self, name):
+        return int(self.counters[self.COUNTERS[name]])
 
     # --- learning ---------------------------------------------------------------------------------------------------------------
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from copyreg import __newobj__
-from math import prod
 from sys import float_info
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from .._compiled import model
+from .._compiled.model import n_vectors as n_vectors
 from .._files import require, require_layout
 from .._input.validate import FLOATS
 
@@ -46,11 +46,6 @@ class Array(NamedTuple):
 def read_only(array: np.ndarray) -> np.ndarray:
     array.flags.writeable = False
     return array
-
-
-def n_vectors(n_classes: int) -> int:
-    """Return the number of vectors of weights for this number of classes: two classes share one."""
-    return n_classes if n_classes > 2 else 1
 
 
 #: The class of models of each name that a record of parameters may give (`Params.model`).
@@ -109,51 +104,6 @@ class State(model.Model):
 
     # --- parts ---------------------------------------------------------------------------------------------------------------
 
-    def __init__(self, n_features: int, n_classes: int, dtype: Any, params: Any):
-        self.n_features, self.n_columns, self.variance, self.params = n_features, n_vectors(n_classes), params.variance, params
-        layout = self.layout(dtype, n_features, n_classes, params)
-        self.__setstate__({name: self._fresh(name, *of) for name, of in layout.items()})
-
-    @classmethod
-    def layout(cls, dtype: Any, *of: Any, **sizes: int) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
-        """Return {name: (shape, dtype)} of the arrays. of, sizes : the arguments of `sizes`."""
-        lengths = cls.sizes(*of, **sizes)
-        return {
-            name: (tuple([lengths.get(axis, axis) for axis in array.axes]), array.dtype or np.dtype(dtype))
-            for name, array in cls.ARRAYS.items()
-        }
-
-    @classmethod
-    def sizes(cls, n_features: int, n_classes: int, params: Any, n_none: int = 0, n_groups: int = 1) -> dict[Any, int]:
-        """Return the lengths of the axes that the arrays' declarations name.
-
-        n_none : 1 with "none of these". n_groups : groups of vectors that share numbers (`WithGroups`).
-        """
-        return {
-            "features": n_features + 1, "slots": len(cls.SLOTS), "vectors": n_vectors(n_classes) + n_none, "classes": n_classes,
-            "groups": n_groups, "fields": len(cls.FIELDS), "sums": (n_features + 1) * (params.average_from >= 0),
-            "calibrated": int(params.probability),
-        }
-
-    @classmethod
-    def n_bytes(cls, params: Any, n_features: int, n_classes: int, dtype: Any) -> int:
-        """Return the size of the arrays of a new model."""
-        return sum(prod(shape) * of.itemsize for shape, of in cls.layout(dtype, n_features, n_classes, params).values())
-
-    def _fresh(self, name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
-        """Return an array of new vectors. (Memory that stays untouched takes neither time nor room.)"""
-        found, fresh = np.zeros(shape, dtype), self.ARRAYS[name].fresh
-        if fresh != 0.0:
-            found[...] = fresh
-        for at, slot in enumerate(self.SLOTS if name == "values" else ()):
-            if slot.fresh != 0.0:
-                found[:, at] = self.declared(slot.fresh)
-        return found
-
-    def declared(self, number: Any) -> Any:
-        """Return a number of a declaration, which may be the name of an attribute."""
-        return getattr(self, number) if isinstance(number, str) else number
-
     def part(self, name: str) -> Any:
         """Return a part; an array with the axes of its declaration."""
         return self.view if name == "values" else self.corrections if name == "correction" else getattr(self, name)
@@ -161,10 +111,6 @@ class State(model.Model):
     def parts(self) -> dict[str, Any]:
         """Return all that the model is, by name."""
         return {name: self.part(name) for name in (*self.SCALARS, *self.ARRAYS, *self.LEARNT_WITH)}
-
-    def __setstate__(self, parts: dict[str, Any]) -> None:
-        for name, part in parts.items():
-            setattr(self, name, part.reshape(-1) if name in self.OF_PLACES else part)
 
     @classmethod
     def of(cls, parts: dict[str, Any]) -> Self:
@@ -186,14 +132,6 @@ class State(model.Model):
     def in_file(self) -> dict[str, Any]:
         """Return the parts for a file: arrays, and values that JSON can hold."""
         return {name: part for name, part in self.parts().items() if name not in self.LEARNT_WITH}
-
-    def arrays(self) -> list[np.ndarray]:
-        """Return the arrays that learning changes, as they lie in memory."""
-        return [getattr(self, name) for name in self.ARRAYS]
-
-    def writable(self) -> Self:
-        """Return this model, or a copy if some of its arrays are read-only (memory-mapped by joblib, say)."""
-        return self if all(array.flags.writeable for array in self.arrays()) else self.copy()
 
     @property
     def largest(self) -> float:
@@ -241,9 +179,6 @@ class State(model.Model):
             yield f"slot {at} of the weights", slot, self.slot(at)
 
     # --- counters, and the level of the targets ------------------------------------------------------------------------------
-
-    def count(self, name: str) -> int:
-        return int(self.counters[self.COUNTERS[name]])
 
     def set_level(self, level: float, mass: float) -> None:
         """Set the level of the targets, and the sum of the weights of its rows."""
