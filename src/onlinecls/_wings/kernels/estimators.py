@@ -356,6 +356,13 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         """The kernel's gamma, a number."""
         return self._fitted_state().gamma
 
+    @property
+    def sparsify(self) -> Any:
+        """No method: a kernel learner has no weights to make sparse, and reading it raises an AttributeError."""
+        raise AttributeError(f"{type(self).__name__} has no coef_ to make sparse: w is a combination of support_vectors_.")
+
+    densify = sparsify
+
 
 @estimator
 class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):
