@@ -219,6 +219,8 @@ def test_steps_that_may_add_up_to_weights_beyond_the_dtype_are_left_out():
     learner = DualAscentClassifier(update="DA1", margin=1e100, fit_intercept=False, scale=1.0)
     learner.partial_fit(np.full((3, 1), 3e37, np.float32), [1, 1, 1], classes=[0, 1])
     assert (learner.n_skipped_, learner.n_updates_, learner.coef_.tolist()) == (1, 2, [[np.float32(6e37)]])
+    learner = DualAscentRegressor(1e-20, loss="squared", fit_intercept=False, scale=1.0)  # (θ = σw stays within it)
+    assert learner.partial_fit(np.full((1, 1), 1e-12, np.float32), [1e36]).n_skipped_ == 1
 
 
 @pytest.mark.parametrize("update", ["DA1", "DA2", "DA3"])
