@@ -105,7 +105,7 @@ def test_dataframes_are_parts_and_keep_their_names():
     assert numbers_of(found) == numbers_of(parallel.fit(make(), parts_of_arrays()))
     turned = [(X[X.columns[::-1]], y) for X, y in frames[2:3]]
     for parts in ([*frames[:2], *turned], [[frames[0]], [frames[1], *turned]]):
-        with pytest.raises(ValueError, match="feature names|columns of the first call"):
+        with pytest.raises(ValueError, match=r"feature names|columns of the first call"):
             parallel.fit(make(), parts)
 
 
