@@ -25,17 +25,19 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from . import streams as streams
     from . import tables as tables
     from . import text as text
-    from ._estimators.first_order import PassiveAggressiveClassifier, PassiveAggressiveRegressor, Perceptron
-    from ._estimators.merging import merge
-    from ._estimators.saving import load
-    from ._estimators.second_order import (
+    from ._estimators.linear import (
         AROWClassifier,
         AROWRegressor,
         ConfidenceWeightedClassifier,
         NAROWClassifier,
+        PassiveAggressiveClassifier,
+        PassiveAggressiveRegressor,
+        Perceptron,
         SCWClassifier,
         SecondOrderPerceptron,
     )
+    from ._estimators.merging import merge
+    from ._estimators.saving import load
     from ._pipeline import StreamPipeline, make_stream_pipeline
     from ._wings.adagrad.estimators import AdaGradClassifier, FTRLClassifier
     from ._wings.committee.estimators import CommitteeClassifier

@@ -417,7 +417,7 @@ COMPOSED = {"StreamPipeline": "_pipeline"}
 #: The families beside the core: folders of `_wings`.
 WINGS = ("one_class", "adagrad", "p_norm", "multiplicative", "dual_ascent", "kernels", "online_to_batch", "committee")
 #: The modules with the estimators, in the order in which they are searched.
-MODULES = ("_estimators.second_order", "_estimators.first_order", *(f"_wings.{wing}.estimators" for wing in WINGS))
+MODULES = ("_estimators.linear", *(f"_wings.{wing}.estimators" for wing in WINGS))
 
 
 def estimator_class(name: str) -> type:

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._compiled.model import COUNTERS
-from ._estimators.classifier import OnlineClassifier
 from ._estimators.estimator import Estimator
 from ._estimators.learner import state_of
-from ._estimators.regressor import OnlineRegressor
+from ._estimators.tasks import OnlineClassifier, OnlineRegressor
 from ._input import validate
 from ._input.compat import issparse, kind_of, random_state
 from ._pipeline import StreamPipeline, is_fitted, live_rows, n_rounds, names_of, stays

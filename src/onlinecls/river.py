@@ -20,7 +20,7 @@ except ImportError as error:
     raise ImportError(f'onlinecls.river: needs river 0.26 or later ({error}). pip install "onlinecls[river]"') from None
 
 from ._estimators.estimator import Estimator
-from ._estimators.second_order import AROWClassifier, AROWRegressor
+from ._estimators.linear import AROWClassifier, AROWRegressor
 from ._input import validate
 from ._input.compat import kind_of
 from ._pipeline import StreamPipeline, is_fitted, make_stream_pipeline

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from copy import deepcopy
-from functools import cache, wraps
+from functools import cache
 from operator import itemgetter
-from typing import IO, TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -18,26 +17,10 @@ from . import merging, saving
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
     from sklearn.utils import Tags
-
-    T = TypeVar("T")
-    P = ParamSpec("P")
-
-
-def quiet(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a function in which numbers that underflow are the zeros that they should be, whatever the caller asks of numpy.
-
-    (numpy 1's own decorator keeps one context for all threads.)
-    """
-
-    @wraps(function)
-    def run(*arguments: P.args, **named: P.kwargs) -> T:
-        with np.errstate(under="ignore"):
-            return function(*arguments, **named)
-
-    return run
 
 
 class Estimator:
@@ -86,11 +69,11 @@ class Estimator:
     def set_params(self, **params: Any) -> Self:
         """Set parameters by the names of `get_params`; the next call that learns checks them. Returns the estimator."""
         valid, before = self._parameter_names(), self.__dict__.copy()
-        for name in [name for name in params if name in valid]:
+        for name in params.keys() & set(valid):
             setattr(self, name, params.pop(name))
         named = self._nested()
         for key in params:
-            if key not in named and (key.partition("__")[0] not in named or "__" not in key):
+            if key.partition("__")[0] not in named:
                 self.__dict__.update(before)
                 raise ValueError(f"Invalid parameter {key!r} for estimator {self}. Valid parameters are: {sorted(valid)!r}.")
         if params:
@@ -114,7 +97,6 @@ class Estimator:
                 found[name] = own.copy() if isinstance(own, State) else deepcopy(own)
             return found
 
-    @quiet
     def save(self, path: str | bytes | os.PathLike[Any] | IO[bytes], metadata: dict[str, Any] | None = None) -> None:
         """Write the fitted model to a file, whole or not at all; `onlinecls.load` returns it, bit for bit, ready to learn on.
 
@@ -136,7 +118,8 @@ class Estimator:
         OSError
             If the file cannot be written. The old file is then unchanged.
         """
-        saving.save(self, path, metadata)
+        with np.errstate(under="ignore"):
+            saving.save(self, path, metadata)
 
     def merge(self, *others: Any) -> Self:
         """Merge other models of this kind into this one, as `onlinecls.merge` merges them. Returns the estimator.

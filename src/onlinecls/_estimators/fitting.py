@@ -78,8 +78,12 @@ def fit(
     batch = Batch(rows, targets, read_weights_of_fit(who, sample_weight, rows.n_rows))
     if learner._estimator_type == "classifier":
         batch, classes = learner._encoded(batch, None if present is None else present.classes)
-    train, held_out = _split(learner, batch, generator) if learner.early_stopping else (NO_ORDER, NO_ORDER)
-    batch = batch._replace(order=train)
+    validation = None
+    if learner.early_stopping:
+        train, held_out = _split(learner, batch, generator)
+        weighted = len(batch.weights) and batch.weights[held_out].any()
+        validation = rows.chosen(held_out), targets[held_out], batch.weights[held_out] if weighted else None
+        batch = batch._replace(order=train)
     if present is None:
         state = learner._start(params, rows, 1 if classes is None else len(classes))
     else:
@@ -90,7 +94,7 @@ def fit(
         state.tell_scale(rows, np.flatnonzero(batch.live()))
         set_weights(learner, state, coef_init=coef_init, intercept_init=intercept_init)
     learner._begin(X, rows, state, classes)
-    if n_skipped := _learn_in_epochs(learner, batch, params, held_out, generator):
+    if n_skipped := _learn_in_epochs(learner, batch, params, validation, generator):
         warn_of_skipped(learner, n_skipped)
     return learner
 
@@ -112,27 +116,23 @@ def _split(learner: Any, batch: Batch, generator: Generator) -> tuple[np.ndarray
     return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
 
 
-def _learn_in_epochs(learner: Any, batch: Batch, params: Any, held_out: np.ndarray, generator: Generator) -> int:
-    """Learn the rows of a `fit`; return how many were skipped. held_out : numbers of rows that tell when to stop.
+def _learn_in_epochs(learner: Any, batch: Batch, params: Any, validation: tuple | None, generator: Generator) -> int:
+    """Learn the rows of a `fit`; return how many were skipped. validation : held-out rows that tell when to stop, as for `score`.
 
     With `loss_tol`, until no squared loss exceeds it (PA, section 4): each step brings the weights nearer to any u without loss,
     by at least loss_tol / max ||x||^2.
     """
-    weights, train, loss_tol, n_skipped = batch.weights, batch.order, learner.loss_tol, 0
+    train, loss_tol, n_skipped = batch.order, learner.loss_tol, 0
     best, idle, n_train, slack = inf, 0, len(train) or batch.rows.n_rows, 0.0 if loss_tol is None else sqrt(loss_tol)
-    validation = batch.rows.chosen(held_out) if len(held_out) else None
     for epoch in range(1, learner.max_iter + 1):
-        order = train
         if learner.shuffle:
             order = generator.permutation(train if len(train) else n_train).astype(np.int64, copy=False)
+            batch = batch._replace(order=order)
         before = learner._state.counters.copy()
-        n_skipped += learner._learn(batch._replace(order=order), params, epoch, slack)
+        n_skipped += learner._learn(batch, params, epoch, slack)
         learner.n_iter_ = epoch
         more = learner._state.counters - before
-        loss = more[model.COUNTERS["loss"]] / n_train
-        if validation is not None:
-            weighted = len(weights) and weights[held_out].any()
-            loss = -learner._validate(validation, batch.targets[held_out], weights[held_out] if weighted else None)
+        loss = more[model.COUNTERS["loss"]] / n_train if validation is None else -learner.score(*validation)
         if learner.verbose:
             shown = f"mean loss={loss:.6f}" if validation is None else f"validation score={-loss:.6f}"
             print(f"-- Epoch {epoch}: t={learner.t_} updates={learner.n_updates_} {shown}")

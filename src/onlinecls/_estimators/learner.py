@@ -1,31 +1,33 @@
 """The base of the learners of all tasks: the way of a call, and what is read of a model.
 
-Data flow one way: parameters (by the registry) and input are read and checked here and in the task's own file (classifier.py,
-regressor.py), the kernels (`_core`) change the arrays of a state (`_models`), and attributes are views of it.
+Data flow one way: parameters (by the registry) and input are read and checked here and in tasks.py, the kernels (`_core`) change
+the arrays of a state (`_models`), and attributes are views of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from math import nan
 from operator import is_
-from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Literal, ParamSpec, Self, TypeVar
 
 import numpy as np
 
 from .._compiled import model
 from .._input import validate
 from .._input.compat import not_fitted, warn_caller
+from .._models.state import read_only
 from .._models.states import STATES
 from .._registry import AUTO, Params, select
 from .._rows import Rows
 from . import fitting, saving
 from .estimator import Estimator
-from .fitting import NO_PREDICTIONS, Batch, warn_of_skipped
+from .fitting import NO_PREDICTIONS, Batch, set_weights, warn_of_skipped
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, DTypeLike
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from .._input.types import ClassWeight, FloatType, Matrix
 
@@ -64,13 +66,10 @@ def exclusive(learn: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, 
     return in_one_thread
 
 
-fit = exclusive(fitting.fit)
-
-
 class OnlineLearner(saving.Describing, Estimator):
     """Base of the online learners of all tasks: checked calls, passes over rows, and the fitted attributes.
 
-    A task's own class reads the targets (`_read_targets`), names the kernel and scores held-out rows (`_validate`).
+    A task's own class reads the targets (`_read_targets`) and names the kernel (`_task`).
     """
 
     n_iter_: int
@@ -185,7 +184,9 @@ class OnlineLearner(saving.Describing, Estimator):
         -------
         self : object
         """
-        return fit(self, X, y, sample_weight)
+        return self._fit(X, y, sample_weight)
+
+    _fit = exclusive(fitting.fit)
 
     @exclusive
     def _partial_fit(
@@ -295,11 +296,12 @@ class OnlineLearner(saving.Describing, Estimator):
         Callers take all else from the same model: the estimator may have another one by then, with other classes.
         """
         state = self._fitted_state()
-        if self._has_fast_path:
-            found = state.try_decision(X, self.__dict__.get("feature_names_in_"))
-            if found is not None:
-                return found if found.shape[1] <= len(state.counts) else of_classes(found, state), state
-        return scores_of(state.decision, self._read_rows(X, state), state), state
+        found = state.try_decision(X, self.__dict__.get("feature_names_in_")) if self._has_fast_path else None
+        if found is None:
+            rows = self._read_rows(X, state)
+            found = np.empty((rows.n_rows, state.n_columns))
+            state.decision(rows, found)
+        return of_classes(found, state), state
 
     @property
     def t_(self) -> int:
@@ -332,6 +334,100 @@ class OnlineLearner(saving.Describing, Estimator):
         return self._fitted_state().count("skipped")
 
 
+class WithWeights(OnlineLearner):
+    """A learner of vectors of weights, one for each score."""
+
+    @property
+    def coef_(self) -> NDArray[np.floating]:
+        """Weights, one row a class (regressors: 1-D): a read-only view of the model where possible. Copy it to keep it.
+
+        ``learner.coef_ = W`` sets them, if the learner stores weights and not what they follow from, and keeps all else that it
+        has learnt; so does ``learner.intercept_ = b``. (numpy refuses changes of the view itself: "read-only".)
+        """
+        state = self._fitted_state()
+        sparse = state.sparse_coef  # (once: another thread that learns sets it to None)
+        if sparse is not None:
+            return sparse
+        with np.errstate(under="ignore"):
+            coef = over(state.weights_of(slice(0, state.n_features)), state.scale)
+        return coef[0] if self._flat else coef
+
+    @coef_.setter
+    def coef_(self, weights: ArrayLike) -> None:
+        self._set_weights("coef_", weights)
+
+    @property
+    def intercept_(self) -> NDArray[np.floating]:
+        """Weight of the constant feature times its value, (1,) or (n_classes,).
+
+        Of a regressor that learns deviations from the mean of its targets, that mean is added, in float64.
+        """
+        state = self._fitted_state()
+        largest = float(np.finfo(state.dtype).max)
+        with np.errstate(over="ignore", under="ignore"):
+            found = state.weights_of(slice(state.n_features, None))[:, 0].astype(np.float64) * state.constant
+            found = np.clip(found, -largest, largest)
+            return found + state.level if state.params.level else found.astype(state.dtype)
+
+    @intercept_.setter
+    def intercept_(self, weights: ArrayLike) -> None:
+        self._set_weights("intercept_", weights)
+
+    @exclusive
+    def _set_weights(self, name: str, weights: ArrayLike) -> None:
+        """Go on with a copy of the model that has these weights of X, the average's too."""
+        state = self._fitted_state().copy()
+        if not state.TAKES_WEIGHTS:
+            raise AttributeError(
+                f"{type(self).__name__}: {name} must be what the rows have taught, as it follows from other numbers, got weights "
+                "to set. Use AROWClassifier or PassiveAggressiveClassifier, say."
+            )
+        set_weights(self, state, **{name: weights})
+        state.sparse_coef = None
+        self._state = state
+
+    def sparsify(self) -> Self:
+        """Make ``coef_`` a scipy CSR matrix, until the next learning or `densify`. Returns the estimator."""
+        from scipy.sparse import csr_matrix
+
+        with self._own_lock().waiting():  # (no row is learnt between the two lines)
+            state = self._fitted_state()
+            state.sparse_coef = csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Make ``coef_`` an array again. Returns the estimator."""
+        self._fitted_state().sparse_coef = None
+        return self
+
+
+@dataclass(init=False, eq=False, repr=False, kw_only=True)
+class WithVariances(OnlineLearner):
+    """A learner that keeps a variance for each weight."""
+
+    covariance: Literal["diagonal", "full"] = "diagonal"
+
+    @property
+    def covariance_(self) -> NDArray[np.floating]:
+        """Covariance Σ of the weights.
+
+        Diagonal: the variances, the shape of ``coef_``, a read-only view of the model. Full: a copy, of shape
+        (n_features, n_features), or (n_classes, n_features, n_features) for three classes or more.
+        """
+        state = self._fitted_state()
+        with np.errstate(under="ignore"):
+            found = state.covariance(self._flat)
+            return over(found[:-1] if state.n_none else found, state.scale * state.scale)
+
+    def _decide_with_std(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of X and their standard deviations √(x'Σx), (rows, vectors) each."""
+        scores, state = self._decide(X)
+        rows = self._read_rows(X, state)
+        found = np.empty((rows.n_rows, state.n_columns))
+        state.deviation(rows, found)
+        return scores, of_classes(found, state)
+
+
 def take_features(learner: Any, X: Matrix, n_features: int) -> None:
     """Set an estimator's number of features, and their names if X has any."""
     names, learner.n_features_in_ = validate.feature_names(X), n_features
@@ -354,16 +450,18 @@ def check_features(learner: Any, X: Matrix, n_features: int, state: Any = None) 
         validate.same_names(who, seen, names)
 
 
-def scores_of(read: Callable[[Rows, np.ndarray], None], rows: Rows, state: Any) -> np.ndarray:
-    """Return what a method of a model reads of rows, (rows, vectors)."""
-    found = np.empty((rows.n_rows, state.n_columns))
-    read(rows, found)
-    return of_classes(found, state)
+def over(numbers: np.ndarray, unit: float) -> np.ndarray:
+    """Return a model's numbers divided by their unit, within the range of their dtype: as they are where it is 1, or unknown."""
+    if unit in (0.0, 1.0):
+        return numbers
+    largest = float(np.finfo(numbers.dtype).max)
+    with np.errstate(over="ignore"):
+        return read_only(np.clip(numbers / numbers.dtype.type(unit), -largest, largest))
 
 
 def of_classes(numbers: np.ndarray, state: Any) -> np.ndarray:
     """Return a number for each row and vector without those of "none of these"."""
-    return np.ascontiguousarray(numbers[:, :-1]) if state.n_none else numbers
+    return numbers if numbers.shape[1] <= len(state.counts) else np.ascontiguousarray(numbers[:, :-1])
 
 
 def warn_of_unlike_columns(who: str, table: np.ndarray) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, dataclass_transform
+from typing import TYPE_CHECKING, Any, dataclass_transform
 
 from .._registry import algorithms_of
 
 if TYPE_CHECKING:
-    from .._input.types import ClassWeight, FloatOrAuto, FloatType, RandomState
+    from .._input.types import FloatOrAuto, FloatType, RandomState
 
 
 @dataclass(init=False, eq=False, repr=False, kw_only=True)
@@ -37,15 +37,6 @@ class LinearParameters(EpochParameters):
     early_stopping: bool = False
     validation_fraction: float = 0.1
     dtype: FloatType | None = None
-
-
-@dataclass(init=False, eq=False, repr=False, kw_only=True)
-class ClassifierParameters(LinearParameters):
-    """Parameters of linear classifiers, besides those of linear learners."""
-
-    probability: bool = False
-    class_weight: ClassWeight = None
-    multi_class: Literal["ovr", "crammer_singer"] = "ovr"
 
 
 PARAMETERS = """\

@@ -23,8 +23,7 @@ from .._registry import BOOLEAN, COMMON, COMPOSED, OFFERED, estimator_class
 
 if TYPE_CHECKING:
     from .._wings.one_class.estimators import OnlineOneClass
-    from .classifier import OnlineClassifier
-    from .regressor import OnlineRegressor
+    from .tasks import OnlineClassifier, OnlineRegressor
 
     Learner: TypeAlias = OnlineClassifier | OnlineRegressor | OnlineOneClass
     Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes] | IO[bytes]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..._estimators.classifier import LinearClassifier
 from ..._estimators.parameters import estimator
+from ..._estimators.tasks import LinearClassifier
 from ..._models.state import WEIGHT, State
 from ..._models.states import DualAveragingState
 

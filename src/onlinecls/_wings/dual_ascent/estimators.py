@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from ..._estimators.classifier import LinearClassifier, OnlineClassifier
+from ..._estimators.learner import WithWeights
 from ..._estimators.parameters import EpochParameters, LinearParameters, estimator
-from ..._estimators.regressor import OnlineRegressor
-from ..._estimators.weights import WithWeights
+from ..._estimators.tasks import LinearClassifier, OnlineClassifier, OnlineRegressor
 from ..._models.state import WEIGHT, Array
 from ..._registry import Params
 from ..shared.groups import WithGroups

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from ..._estimators.classifier import OnlineClassifier
 from ..._estimators.learner import OnlineLearner
 from ..._estimators.parameters import EpochParameters, estimator
-from ..._estimators.regressor import OnlineRegressor
+from ..._estimators.tasks import OnlineClassifier, OnlineRegressor
 from ..._files import require, require_layout
 from ..._input import validate
 from ..._input.compat import issparse

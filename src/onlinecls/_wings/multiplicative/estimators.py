@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..._estimators.classifier import LinearClassifier
 from ..._estimators.learner import OnlineLearner
 from ..._estimators.parameters import LinearParameters, estimator
-from ..._estimators.regressor import OnlineRegressor
+from ..._estimators.tasks import LinearClassifier, OnlineRegressor
 from ..._models.state import WEIGHT, Array
 from ..one_class.estimators import OnlineOneClass
 from ..shared.groups import WithGroups

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..._estimators.estimator import quiet
-from ..._estimators.learner import OnlineLearner
+from ..._estimators.learner import OnlineLearner, over
 from ..._estimators.parameters import EpochParameters, estimator
-from ..._estimators.weights import over
 from ..._models.state import NO_WEIGHTS
 from ..shared.groups import WithGroups
 from .centre import FIELDS, CentreModel
@@ -50,14 +48,14 @@ class OnlineOneClass(EpochParameters, OnlineLearner):
 
     # --- what is read of a model ---------------------------------------------------------------------------------------------
 
-    @quiet
     def score_samples(self, X: Matrix) -> NDArray[np.float64]:
         """Compute -||x - w|| of each row, in units of the features: higher is more normal. ndarray of float64, (n_samples,).
 
         Within rounding of the ball's surface, where an update leaves its row, it is exactly `offset_`.
         """
         distances, state = self._decide(X)
-        return -distances[:, 0] * (state.scale or 1.0)
+        with np.errstate(under="ignore"):
+            return -distances[:, 0] * (state.scale or 1.0)
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
         """Compute epsilon - ||x - w|| of each row, `score_samples` less `offset_`: below 0 for outliers. ndarray of float64."""
@@ -68,11 +66,11 @@ class OnlineOneClass(EpochParameters, OnlineLearner):
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
 
     @property
-    @quiet
     def center_(self) -> NDArray[np.floating]:
         """The centre w, (n_features,), in the model's dtype. Computed when read, O(n_features)."""
         state = self._fitted_state()
-        return over(state.weights_of(slice(0, state.n_features))[0], 1.0 / (state.scale or 1.0))
+        with np.errstate(under="ignore"):
+            return over(state.weights_of(slice(0, state.n_features))[0], 1.0 / (state.scale or 1.0))
 
     @property
     def offset_(self) -> float:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 import numpy as np
 
 from ..._estimators import saving
-from ..._estimators.classifier import classes_of_fit
 from ..._estimators.estimator import Estimator
 from ..._estimators.fitting import read_weights_of_fit
 from ..._estimators.learner import OnlineLearner, check_features, take_features
 from ..._estimators.parameters import estimator
+from ..._estimators.tasks import classes_of_fit
 from ..._files import numbered, of_number, require, require_layout
 from ..._input import validate
 from ..._input.compat import not_fitted, random_state

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._estimators.classifier import LinearClassifier
 from ..._estimators.parameters import estimator
+from ..._estimators.tasks import LinearClassifier
 from ..._models.state import WEIGHT, Array
 from ..shared.groups import WithGroups
 from .p_norm import FIELDS, PNormModel, power_of

@@ -1,7 +1,10 @@
-"""The bases of all classifiers: labels and classes, how classes join, and probabilities."""
+"""The bases of all classifiers and regressors: labels, how classes join, probabilities; targets and their errors."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import pairwise
+from math import frexp
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
@@ -11,14 +14,13 @@ from .._input import validate
 from .._input.compat import available_if, warn_caller
 from .._models.states import STATES
 from .fitting import Batch, read_weights_of_fit, warn_of_skipped
-from .learner import scores_of
-from .parameters import ClassifierParameters
-from .weights import WithVariances, WithWeights
+from .learner import WithVariances, WithWeights
+from .parameters import LinearParameters
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from .._input.types import Matrix, Numbers
+    from .._input.types import ClassWeight, Matrix, Numbers
     from .._rows import Rows
 
 RUN = 100  # rows of one label, one after the other, of which a call warns
@@ -72,43 +74,44 @@ class OnlineClassifier(WithWeights):
     def _learn_new(self, X: Matrix, batch: Batch, params: Any, classes: ArrayLike | None) -> int:
         """Learn labels; new ones join where they first appear. (One vector up to the third class, then one a class.)"""
         who, rows, weights, n_skipped = type(self).__name__, batch.rows, batch.weights, 0
-        known, is_open = self._known(batch.targets, classes)
-        codes, unknown = validate.encode(who, batch.targets, known, is_open)
-        labels, stages, joins = known, [(0, rows.n_rows, known)], unknown is not None or len(known) < 2
+        old, is_open = self._known(batch.targets, classes)
+        codes, unknown = validate.encode(who, batch.targets, old, is_open)
+        labels, joins = old, unknown is not None or len(old) < 2
         if joins:
-            labels = validate.union(known, batch.targets)
+            labels = validate.union(old, batch.targets)
             codes, _ = validate.encode(who, batch.targets, labels)
+        known = np.searchsorted(labels, old)  # (from here on, classes are places among all labels)
+        stages = [(0, rows.n_rows, known)]
         class_weights = validate.read_class_weight(who, self.class_weight, labels, closed=not is_open)
         if joins:
             live = batch._replace(targets=codes, class_weights=class_weights).live()  # (a product of weights may underflow)
             weights = np.where(live, weights if len(weights) else 1.0, 0.0)
             one_by_one = params.joins_singly or (STATES[params.model].HAS_NONE and not params.joint)
-            stages = stages_of(labels, codes, live, known, one_by_one)
+            stages = stages_of(codes, live, known, one_by_one)
             if not stages:
                 return 0  # only rows of weight 0: no model begins
             self._check_size(params, rows.n_features, len(stages[-1][-1]), rows.data.dtype)
+        first, last = stages[0][-1], stages[-1][-1]
         if "_state" not in self.__dict__:
-            self._begin(X, rows, self._start(params, rows, len(stages[0][-1])), stages[0][-1], is_open)
-        elif len(stages[0][-1]) == len(known) < len(stages[-1][-1]):
+            self._begin(X, rows, self._start(params, rows, len(first)), labels[first], is_open)
+        elif len(first) == len(known) < len(last):
             self._state = self._state.copy()  # (without memory for a newcomer's weights, the model before the call remains)
         for start, stop, present in stages:
             part, weight, predicted = rows.part(start, stop), weights[start:stop], batch.predictions[start:stop]
             if len(present) == 1:
                 self._count(part, np.flatnonzero(weight), predicted)
             else:
-                state, own, numbers = self._state, class_weights, codes
-                if joins:
-                    places = np.searchsorted(present, labels).clip(max=len(present) - 1)  # (rows of weight 0 may have others)
-                    numbers = places.astype(np.int32)[codes[start:stop]]
-                    own = class_weights[np.searchsorted(labels, present)] if len(class_weights) else class_weights
-                part = Batch(part, numbers, weight, own, predictions=predicted)
+                state, numbers = self._state, np.zeros(len(labels), np.int32)  # (rows of weight 0 may have other labels)
+                numbers[present] = np.arange(len(present))
+                own = class_weights[present] if len(class_weights) else class_weights
+                part = Batch(part, numbers[codes[start:stop]], weight, own, predictions=predicted)
                 if len(present) > len(state.classes):
-                    state = state.grow_classes(np.searchsorted(present, state.classes), len(present), params)
-                    state.classes = present
+                    state = state.grow_classes(np.searchsorted(labels[present], state.classes), len(present), params)
+                    state.classes = labels[present]
                 n_skipped += self._learn(part, params, state=state)
-            if joins and len(predicted):
+            if len(predicted):
                 seen = predicted >= 0
-                predicted[seen] = np.searchsorted(stages[-1][-1], present)[predicted[seen]]
+                predicted[seen] = np.searchsorted(last, present)[predicted[seen]]
         return n_skipped
 
     def _known(self, y: np.ndarray, classes: ArrayLike | None) -> tuple[np.ndarray, bool]:
@@ -153,10 +156,6 @@ class OnlineClassifier(WithWeights):
             balanced = counts.sum() / (np.count_nonzero(counts) * np.maximum(counts, 1))
             batch = batch._replace(class_weights=np.where(counts > 0, balanced, 1.0))
         return batch, classes
-
-    def _validate(self, rows: Rows, codes: np.ndarray, weights: np.ndarray | None) -> float:
-        scores = scores_of(self._state.decision, rows, self._state)
-        return float(np.average(model.best_of(scores) == codes, weights=weights))
 
     # --- predicting ----------------------------------------------------------------------------------------------------------
 
@@ -260,11 +259,16 @@ class WithProbabilities(OnlineClassifier):
         return -np.log(np.where(weights > 0.0, weights, 1.0)) if len(weights) else np.zeros(len(state.classes))
 
 
-class LinearClassifier(ClassifierParameters, WithProbabilities):
+@dataclass(init=False, eq=False, repr=False, kw_only=True)
+class LinearClassifier(LinearParameters, WithProbabilities):
     """Base of the linear classifiers, with their common parameters, to which a subclass adds its own."""
 
+    probability: bool = False
+    class_weight: ClassWeight = None
+    multi_class: Literal["ovr", "crammer_singer"] = "ovr"
 
-class SecondOrderClassifier(WithVariances, OnlineClassifier):
+
+class SecondOrderClassifier(WithVariances, LinearClassifier):
     """A classifier that keeps a variance for each weight, or a full covariance."""
 
     @overload
@@ -293,6 +297,87 @@ class SecondOrderClassifier(WithVariances, OnlineClassifier):
         return _flat(scores), _flat(deviations)
 
 
+class OnlineRegressor(WithWeights):
+    """Base of all regressors. A subclass adds its docstring and parameters; the registry has the rest."""
+
+    _estimator_type = "regressor"
+    _flat = True
+    _read_targets = staticmethod(validate.read_targets)
+
+    # --- learning ------------------------------------------------------------------------------------------------------------
+
+    def _task(self, state: Any) -> str:
+        return "regression"
+
+    # --- predicting ----------------------------------------------------------------------------------------------------------
+
+    def predict(self, X: Matrix) -> NDArray[np.float64]:
+        """Predict w.x of each row, including the intercept.
+
+        For X of shape (n_samples, n_features): ndarray of float64, shape (n_samples,), in units of y.
+        """
+        return self._decide(X)[0][:, 0]
+
+    def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Compute R^2, 1 - sum c (y - s)^2 / sum c (y - mean of y)^2: at most 1, and 0 for predicting the mean.
+
+        If y is constant it is 1 for exact predictions, else 0; for fewer than two rows it is NaN, with a warning.
+        """
+        who, predicted = type(self).__name__, self.predict(X)
+        y = validate.read_targets(who, y, len(predicted))
+        weights = read_weights_of_fit(who, sample_weight, len(predicted))
+        if len(y) < 2:
+            warn_caller("R^2 score is not well-defined with less than two samples.", "UndefinedMetricWarning")
+            return float("nan")
+        return _r2(y, predicted, weights if len(weights) else None)
+
+    # --- fitted attributes ---------------------------------------------------------------------------------------------------
+
+    @property
+    def progressive_mse_(self) -> float:
+        """Mean squared error of `predict`, called just before each round's update (above 1e140: 1e140). NaN before the first."""
+        return self._progressive("squared")
+
+    @property
+    def progressive_mae_(self) -> float:
+        """Mean absolute error of `predict`, called just before each round's update. NaN before the first round."""
+        return self._progressive("absolute")
+
+    def _progressive(self, name: str) -> float:
+        counters = self._fitted_state().counters
+        rounds = counters[model.COUNTERS["t"]]
+        return float(counters[model.COUNTERS[name]] / rounds) if rounds else float("nan")
+
+
+class SecondOrderRegressor(WithVariances, LinearParameters, OnlineRegressor):
+    """A regressor that keeps a variance for each weight, or a full covariance."""
+
+    @overload
+    def predict(self, X: Matrix, return_std: Literal[False] = False) -> Numbers: ...
+    @overload
+    def predict(self, X: Matrix, return_std: Literal[True]) -> tuple[Numbers, Numbers]: ...
+    def predict(self, X: Matrix, return_std: bool = False) -> Numbers | tuple[Numbers, Numbers]:
+        """Predict w.x of each row, including the intercept, and optionally its standard deviation.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        return_std : bool, default=False
+            Also return √(x'Σx) of each prediction.
+
+        Returns
+        -------
+        predictions : ndarray of float64, shape (n_samples,), in units of y
+        std : ndarray of float64, shape (n_samples,)
+            Only with return_std: the uncertainty of w.x. With noise of variance r in y, a prior of variance 1 for each weight and
+            a full covariance, it is the posterior's standard deviation, in units of y.
+        """
+        if not return_std:
+            return self._decide(X)[0][:, 0]
+        predictions, deviations = self._decide_with_std(X)
+        return predictions[:, 0], deviations[:, 0]
+
+
 def classes_of_fit(who: str, y: np.ndarray) -> np.ndarray:
     """Return the classes of all rows of a `fit`, at least two."""
     classes = np.unique(y)
@@ -303,26 +388,23 @@ def classes_of_fit(who: str, y: np.ndarray) -> np.ndarray:
     return classes
 
 
-def stages_of(
-    labels: np.ndarray, codes: np.ndarray, live: np.ndarray, known: np.ndarray, singly: bool,
-) -> list[tuple[int, int, np.ndarray]]:
+def stages_of(codes: np.ndarray, live: np.ndarray, known: np.ndarray, singly: bool) -> list[tuple[int, int, np.ndarray]]:
     """Return (first row, end, classes) of runs of rows, in whose first one a label joins those that are known.
 
-    labels, codes : all labels, and the place of each row's. live : True for rows of weight > 0; no other brings a label.
-    singly : False: all labels from the third on join with it.
+    Classes are places among all labels. codes : the place of each row's label. live : True for rows of weight > 0; no other
+    brings a label. singly : False: all labels from the third on join with it.
     """
     found, firsts = np.unique(codes[live], return_index=True)
-    firsts, new = np.flatnonzero(live)[firsts], ~np.isin(labels[found], known)
+    firsts, new = np.flatnonzero(live)[firsts], ~np.isin(found, known)
     order = np.argsort(firsts[new])
-    joining, ends = labels[found[new][order]], [*firsts[new][order].tolist(), len(codes)]
-    stages, start, n = [], 0, int(not len(known))  # n : of labels that have joined
-    while n < len(ends):
-        if n and len(known) + n > 2 and not singly:
-            n = len(joining)
-        if ends[n] > start:
-            stages.append((start, ends[n], validate.union(known, joining[:n])))
-        start, n = ends[n], n + 1
-    return stages
+    joining, firsts = found[new][order], firsts[new][order]
+    if not len(known):
+        firsts[:1] = 0  # (rows before the first label have a weight of 0)
+    if not singly:
+        third = max(2 - len(known), 0)
+        firsts[third:] = firsts[third : third + 1]
+    ends = sorted({*[0][: len(known)], *firsts.tolist(), len(codes)})
+    return [(start, end, np.sort(np.append(known, joining[firsts <= start]))) for start, end in pairwise(ends)]
 
 
 def warn_of_a_run(learner: Any, y: Any) -> None:
@@ -341,3 +423,12 @@ def warn_of_a_run(learner: Any, y: Any) -> None:
 def _flat(scores: np.ndarray) -> np.ndarray:
     """Return the scores of a single vector of weights as a flat array; others unchanged."""
     return scores.ravel() if scores.shape[1] == 1 else scores
+
+
+def _r2(y: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
+    exponent = -frexp(np.abs(y).max())[1]  # (a power of two as unit, in which the squares fit)
+    with np.errstate(over="ignore", under="ignore"):  # (predictions beyond all bounds: -inf)
+        y, predicted = np.ldexp(y, exponent), np.ldexp(predicted, exponent)
+        left = float(np.average((y - predicted) ** 2, weights=weights))
+        whole = float(np.average((y - np.average(y, weights=weights)) ** 2, weights=weights))
+    return 1.0 - left / whole if whole else float(left == 0.0)
