@@ -6,7 +6,6 @@ from contextlib import contextmanager
 import numpy as np
 
 from onlinecls import OnlineToBatch, _core, _files, _registry, load
-from onlinecls import tables as steps
 from onlinecls._cli import main, options, stopping
 from onlinecls._compiled import model
 from onlinecls._input import validate
@@ -19,7 +18,7 @@ ALGORITHMS, COMPOSED, OTHERS = _registry.ALGORITHMS, _registry.COMPOSED, _regist
 
 # The command line: what it runs.
 COMMANDS, REGRESSION_COMMANDS = options.CLASSIFIERS, options.REGRESSORS
-__all__ = ["Kernel", "SupportState", "main", "steps", "stopping"]
+__all__ = ["Kernel", "SupportState", "main", "stopping"]
 
 # The compiled tables: names of counters, rules, tasks; the places of the numbers that dual ascent's groups share.
 COUNTERS = model.COUNTERS

@@ -7,12 +7,11 @@ import sys
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import partial
-from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from ._compiled.lock import learn_together
+from ._compiled.lock import are_same, learn_together
 from ._estimators import saving
 from ._estimators.estimator import Estimator
 from ._estimators.saving import packed_parameters, read_parameters
@@ -133,10 +132,10 @@ class StreamPipeline(Estimator):
 
     def _parts(self) -> tuple[Any, ...]:
         """Return the steps, checked when one of them is another object, the learner last."""
-        checked = self.__dict__.get("_checked")
-        if checked is not None and len(checked[0]) == len(self.steps) and all(map(is_, checked[0], self.steps)):
-            return checked[1]
-        who, given = type(self).__name__, self.steps
+        given, (known, checked) = self.steps, self.__dict__.get("_checked", (None, ()))
+        if are_same(known, tuple(given)):
+            return checked
+        who = type(self).__name__
         pairs = isinstance(given, list | tuple) and all(isinstance(each, list | tuple) and len(each) == 2 for each in given)
         if not pairs or not given:
             raise TypeError(f"{who}: steps must be a list of (name, step) pairs, got steps={validate.brief(given)}.")
@@ -175,7 +174,8 @@ class StreamPipeline(Estimator):
         with self._own_lock():
             X, (*steps, learner) = lasting(X), self._parts()
             arguments = {} if classes is None else {"classes": classes}
-            arguments |= {} if sample_weight is None else {"sample_weight": sample_weight}
+            if sample_weight is not None:
+                arguments["sample_weight"] = sample_weight
             rows, commits = rows_to_learn(steps, learner, X, sample_weight)
 
             def commits_of_rows_learnt() -> Commits:
@@ -358,8 +358,8 @@ def _weights_of(learn: Callable | None, sample_weight: Any) -> dict[str, Any]:
 
 def learnt(step: Any, X: Any, sample_weight: Any) -> tuple[Any, Callable[[], None] | None]:
     """Return the rows of a batch that a step is to learn, and a function that makes it learn them; None if there is nothing."""
-    if (tables := _tables_of(step)) and type(step) is tables.TableVectorizer:
-        return tables.planned(step, X, sample_weight)
+    if (planned := vars(type(step)).get("_planned")) is not None:  # (a subclass may learn in a way of its own)
+        return planned(step, X, sample_weight)
     if stays(step):
         return step.transform(X), None
     after = deepcopy(step)
@@ -375,7 +375,7 @@ def rows_to_learn(steps: list, learner: Any, X: Any, sample_weight: Any) -> tupl
     commits: Commits = []
     for step in steps:
         X, commit = learnt(step, plain_rows(X), sample_weight)
-        commits += [] if commit is None else [commit]
+        commits += () if commit is None else (commit,)
     return X if isinstance(learner, Estimator) else plain_rows(X), commits
 
 

@@ -5,7 +5,6 @@ import os
 import threading
 from functools import partial
 
-import internals
 import numpy as np
 import pytest
 from scipy import sparse
@@ -127,14 +126,14 @@ def test_after_ctrl_c_steps_and_learner_stand_at_the_same_row(n_kept, n_more, we
     named = lambda part: {} if weights is None else {"sample_weight": weights[part]}  # noqa: E731
     whole = young(Stopped(class_weight=class_weight)).partial_fit(X, y, **named(slice(None)))
     pipeline = young(Stopped(class_weight=class_weight))
-    t, left, planned = pipeline[-1].t_, [interrupt] * n_more, internals.steps.planned
+    t, left, planned = pipeline[-1].t_, [interrupt] * n_more, TableVectorizer._planned
 
     def planned_later(*arguments):
         if pipeline[-1].t_ > t and left:
             left.pop()()
         return planned(*arguments)
 
-    monkeypatch.setattr(internals.steps, "planned", planned_later)
+    monkeypatch.setattr(TableVectorizer, "_planned", planned_later)
     pipeline[-1].stop, pipeline[-1].n_kept = interrupt, n_kept
     with pytest.raises(KeyboardInterrupt):
         pipeline.partial_fit(X, y, **named(slice(None)))

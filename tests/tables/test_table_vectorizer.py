@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 
 import onlinecls
 from onlinecls import AROWClassifier, make_stream_pipeline
-from onlinecls.tables import TableVectorizer, described, planned, rebuild, slot_names
+from onlinecls.tables import TableVectorizer, described, rebuild, slot_names
 from onlinecls.text import HashingVectorizer
 
 UTC, DAY = dt.UTC, dt.date(1850, 1, 1)
@@ -193,7 +193,7 @@ def test_a_refused_call_names_column_and_row_and_leaves_nothing_behind(value):
     deep = [{"a": 5.0, "new": "text", "z": 3.0, "d": DAY, "q": ["u"]}, {"a": 6.0, "b": value}]
     for max_values in (256, 3):
         vectorizer, twin = (TableVectorizer(5, max_values=max_values).partial_fit(some_rows(30)) for _ in range(2))
-        for call in (vectorizer.learn_transform, lambda X, step=vectorizer: planned(step, X, None), TableVectorizer().fit):
+        for call in (vectorizer.learn_transform, lambda X, step=vectorizer: step._planned(X, None), TableVectorizer().fit):
             for X in (deep, {"a": [1.0, 2.0], "b": ["x", value]}):
                 with pytest.raises((ValueError, TypeError), match=r"^TableVectorizer: .* row 1"):
                     call(X)
@@ -209,7 +209,7 @@ def test_planned_rows_are_learnt_when_they_are_committed_once():
         if start:
             vectorizer.partial_fit(some_rows(start)), twin.partial_fit(some_rows(start))
         later = some_rows(30, seed=2)
-        rows, commit = planned(vectorizer, later, None)
+        rows, commit = vectorizer._planned(later, None)
         assert (state_of(vectorizer) == state_of(twin)) if start else not hasattr(vectorizer, "_cells")
         commit(), commit()
         for k, row in enumerate(later):

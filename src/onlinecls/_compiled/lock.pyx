@@ -91,6 +91,17 @@ def own_lock(owner):
     return attributes.get("_lock") or attributes.setdefault("_lock", Lock(type(owner).__name__))
 
 
+def are_same(tuple known, tuple values):
+    """Return True if all of these values are the same objects as those known, if any are."""
+    cdef Py_ssize_t k, n = len(values)
+    if known is None or len(known) != n:
+        return False
+    for k in range(n):
+        if known[k] is not values[k]:
+            return False
+    return True
+
+
 def count_fork():
     global FORKS, FORKER
     FORKS, FORKER = FORKS + 1, PyThread_get_thread_ident()

@@ -10,7 +10,7 @@
 """
 
 # (What `__all__` does not name is for pipelines and the command line.)
-from ._vectorizer import TableVectorizer, described, planned, rebuild, slot_names  # noqa: F401
+from ._vectorizer import TableVectorizer, described, rebuild, slot_names  # noqa: F401
 
 __all__ = ["TableVectorizer"]
 

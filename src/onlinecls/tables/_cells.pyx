@@ -13,7 +13,7 @@ from libc.stdint cimport INT64_MIN, int32_t, int64_t
 from libc.stdlib cimport free, llabs, realloc
 
 from .._hashing.murmur cimport murmur3
-from .._rows cimport start_of
+from .._rows cimport Rows, start_of
 
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
@@ -23,6 +23,7 @@ import numpy as np
 
 from .._files import require
 from .._input.validate import brief
+from .._rows import FLOAT64
 
 cdef extern from "Python.h":
     bint PyUnicode_CheckExact(object o)
@@ -83,6 +84,11 @@ def feature_of(str column, key):
     return f"{column}={key}" if isinstance(key, str) else column + ENDS[key]
 
 
+def are_dicts(table):
+    """Return True for a list of dicts, which is read as it is."""
+    return type(table) is list and all(type(row) is dict for row in <list>table)
+
+
 cdef void* grown(void* memory, Py_ssize_t* room, size_t size) except NULL:
     cdef void* found = realloc(memory, (2 * room[0] + 64) * size)
     if found == NULL:
@@ -103,9 +109,11 @@ cdef class Cells:
     cdef Py_ssize_t room, changed, row
     cdef double clip, weight
     cdef frozenset ignored
+    cdef object dtype
     cdef readonly dict columns
     cdef list features, owners, layout      # layout : columns of the dict before, most of which the next one has
-    cdef tuple sizes, gone                  # of columns, features and owners before the call; what has been taken back of them
+    cdef (Py_ssize_t, Py_ssize_t, Py_ssize_t) sizes     # of columns, features and owners before the call
+    cdef tuple gone                         # what has been taken back of them; None: the call stands
     cdef Number* numbers
     cdef int64_t call
     cdef bint learn
@@ -113,19 +121,19 @@ cdef class Cells:
     cdef Entry* entries                     # of the rows made so far
     cdef Py_ssize_t n, n_room, first        # first : of the row at hand
 
-    def __init__(self, str who, Py_ssize_t n_own, Py_ssize_t n_hashed, double clip=10.0, frozenset ignored=frozenset()):
+    def __init__(self, str who, Py_ssize_t n_own, Py_ssize_t n_hashed):
         self.who, self.n_own, self.n_hashed, self.columns, self.features, self.owners = who, n_own, n_hashed, {}, [], []
-        self.configure(clip, ignored)
+        self.configure(10.0, frozenset(), None)
         self.begin(False)
 
     def __dealloc__(self):
         free(self.numbers)
 
     def __reduce__(self):
-        return rebuilt, (*self.described(), self.who, self.n_own, self.n_hashed, self.clip, self.ignored)
+        return rebuilt, (*self.described(), self.who, self.n_own, self.n_hashed)
 
-    def configure(self, double clip, frozenset ignored):
-        self.clip, self.ignored, self.layout = clip, ignored, []
+    def configure(self, double clip, frozenset ignored, dtype):
+        self.clip, self.ignored, self.dtype, self.layout = clip, ignored, dtype, []
 
     cdef refuse(self, kind, needed, came, Column column, do):
         raise kind(f"{self.who}: {needed}, got {brief(came)} in column {brief(column.name)} of row {self.row}. {do}")
@@ -217,7 +225,7 @@ cdef class Cells:
         self.n = self.first
 
     cdef made(self, indptr):
-        """Return data, indices and indptr of the entries; without hashed columns an array."""
+        """Return the entries as `Rows`; without hashed columns as an array."""
         cdef Py_ssize_t i, k, n, n_rows = len(indptr) - 1, width = 0 if self.n_hashed else self.n_own
         data, indices = np.zeros(n_rows * width if width else self.n), np.empty(0 if width else self.n, np.int32)
         cdef double* values = <double*>start_of(data, 8, &n, True)
@@ -228,7 +236,8 @@ cdef class Cells:
                 values[i * width + (self.entries[k].key >> 32)] = self.entries[k].value
         for k in range(0 if width else self.n):
             values[k], columns[k] = self.entries[k].value, <int32_t>(self.entries[k].key >> 32)
-        return data.reshape(n_rows, width) if width else (data, indices, indptr)
+        data = data if self.dtype is FLOAT64 else data.astype(self.dtype)
+        return data.reshape(n_rows, width) if width else Rows(data, indices, indptr, n_rows, self.n_own + self.n_hashed)
 
     cdef int number(self, Column column, int key, double x) except -1:
         """Read a number: it is learnt if the call learns, and standardised."""
@@ -422,16 +431,26 @@ cdef class Cells:
 
     def exchange(self, bint again=False):
         """Take the last call back; again : make it again, if it has been taken back."""
-        cdef Py_ssize_t k = self.changed
-        cdef Sums sums
+        cdef Py_ssize_t k = self.changed, n_columns, n_features, n_owners
         cdef Column column
-        while k >= 0 and again == (self.gone is not None):
-            sums = self.numbers[k].sums
-            self.numbers[k].sums = self.numbers[k].before
-            self.numbers[k].before = sums
+        if again == (self.gone is None):
+            return
+        while k >= 0:
+            self.numbers[k].sums, self.numbers[k].before = self.numbers[k].before, self.numbers[k].sums
             k = self.numbers[k].next
-        if not again:
-            n_columns, n_features, n_owners = self.sizes
+        if again:
+            self.columns.update(self.gone[0])
+            for column, key in self.gone[1]:
+                column.places[key] = 2 * len(self.features)
+                self.features.append((column, key))
+            for column, key in self.gone[2]:
+                column.numbers[<int>key] = len(self.owners)
+                self.owners.append((column, key))
+            self.gone = None
+            return
+        n_columns, n_features, n_owners = self.sizes
+        self.gone = (), (), ()
+        if len(self.columns) > n_columns or len(self.features) > n_features or len(self.owners) > n_owners:
             columns = [self.columns.popitem() for _ in range(len(self.columns) - n_columns)]
             self.gone = columns[::-1], self.features[n_features:], self.owners[n_owners:]
             del self.features[n_features:], self.owners[n_owners:]
@@ -441,15 +460,6 @@ cdef class Cells:
                 del column.places[key]
             if columns:
                 self.layout = []
-        elif self.gone is not None:
-            self.columns.update(self.gone[0])
-            for column, key in self.gone[1]:
-                column.places[key] = 2 * len(self.features)
-                self.features.append((column, key))
-            for column, key in self.gone[2]:
-                column.numbers[<int>key] = len(self.owners)
-                self.owners.append((column, key))
-            self.gone = None
 
     def described(self):
         """Describe what has been learnt by what JSON holds, and arrays."""
@@ -484,7 +494,7 @@ cdef class Cells:
         self.ignored = ignored
 
 
-def rebuilt(dict header, dict arrays, str who, Py_ssize_t n_own, Py_ssize_t n_hashed, double clip, frozenset ignored):
+def rebuilt(dict header, dict arrays, str who, Py_ssize_t n_own, Py_ssize_t n_hashed):
     """Rebuild what has been learnt from a description that need not be trusted."""
     cdef Cells found = Cells(who, n_own, n_hashed)
     cdef Py_ssize_t k
@@ -497,5 +507,4 @@ def rebuilt(dict header, dict arrays, str who, Py_ssize_t n_own, Py_ssize_t n_ha
     for k, (n, mean, squares) in enumerate(sums.tolist()):
         found.numbers[k].sums = Sums(n, mean, squares)
     found.begin(False)
-    found.configure(clip, ignored)
     return found

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._input import escaped, validate
+from ._cells import are_dicts
 
 # A name; an array of numbers (float64), microseconds (int64) or codes (int32, -1 where missing); names of codes, or values.
 Column = tuple[Any, np.ndarray | None, list | None]
@@ -18,7 +19,7 @@ _HOW = "Give a data frame, an Arrow table, a list of dicts, one a row, or a dict
 
 def read_table(who: str, X: Any) -> tuple[list, bool, int]:
     """Return a table's dicts or columns, whether they are dicts, and the number of rows."""
-    if type(X) is list and set(map(type, X)) <= {dict}:
+    if are_dicts(X):
         return X, True, len(X)
     home, is_array = type(X).__module__.partition(".")[0], isinstance(X, np.ndarray) and X.ndim == 2
     is_frame = home in ("pandas", "polars") and hasattr(X, "columns") and hasattr(X, "__len__")

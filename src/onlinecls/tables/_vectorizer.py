@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from itertools import islice
-from operator import is_
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._compiled.lock import are_same
 from .._estimators.estimator import Estimator
 from .._estimators.merging import unchanged
 from .._input import validate
 from .._input.compat import not_fitted, tags, warn_caller
-from .._rows import Rows
 from ..text import lasting, plain_rows
 from ._cells import Cells, feature_of, rebuilt
 from ._columns import read_table
@@ -133,7 +132,7 @@ class TableVectorizer(Estimator):
             if type(other) is not type(self) or repr(other) != repr(self):
                 raise ValueError(f"{type(self).__name__}: merge must have vectorizers of the same parameters, got {other!r}.")
         with unchanged((self, *others), learner=self):
-            cells, *theirs = (each._known(learn=True)[0] for each in (self, *others))
+            cells, *theirs = (each._known(learn=True) for each in (self, *others))
             for each in theirs:
                 cells.take_in(each)
             self._cells = cells
@@ -141,8 +140,8 @@ class TableVectorizer(Estimator):
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """Return the names of the columns of the rows: features, "free_k" for columns without one, and "hashed_k" behind."""
-        names, (n_own, n_hashed, _) = slot_names(self), self._shape()
-        names += [f"free_{k}" for k in range(len(names), n_own)] + [f"hashed_{k}" for k in range(n_hashed)]
+        names, cells = slot_names(self), self._cells
+        names += [f"free_{k}" for k in range(len(names), cells.n_own)] + [f"hashed_{k}" for k in range(cells.n_hashed)]
         return np.array(names, dtype=object)
 
     @property
@@ -165,43 +164,14 @@ class TableVectorizer(Estimator):
         pairs = zip(header["numbers"], arrays["sums"].tolist(), strict=True)
         return {feature_of(*number): (n, mean, (squares / n) ** 0.5 if n else 0.0) for number, (n, mean, squares) in pairs}
 
-    def _known(self, learn: bool, anew: bool = False) -> tuple[Cells, tuple[int, int, np.dtype]]:
-        """Return what has been learnt, and `_shape`; of a vectorizer that has learnt nothing, what nothing is, if it learns."""
-        who, shape, found = type(self).__name__, self._shape(anew), None if anew else self.__dict__.get("_cells")
-        if found is None and not learn:
-            raise not_fitted(who)
-        return found or Cells(who, *shape[:2], float(self.clip), frozenset(self.ignore)), shape
+    def _known(self, learn: bool, anew: bool = False) -> Cells:
+        """Return what has been learnt; of a vectorizer that has learnt nothing, what nothing is, if it learns.
 
-    def _read(self, X: Any, sample_weight: Any, learn: bool = True, anew: bool = False, keep: bool = True) -> tuple[Any, Cells]:
-        """Return `Rows` of a table (bits=0: an ndarray), and what is known. anew : forget what is known. keep : learn them."""
-        with self._own_lock() if learn else self._own_lock().waiting():
-            who, (cells, shape) = type(self).__name__, self._known(learn, anew)
-            table, are_dicts, n = read_table(who, X)
-            weights = None if sample_weight is None else validate.read_weights(who, sample_weight, n)
-            if anew and not (n if weights is None else weights.any()):
-                raise ValueError(f"{who}: Found array with 0 sample(s) of weight > 0 while a minimum of 1 is required.")
-            if n and not (learn or are_dicts):
-                names = {str(name) for name, *_ in table}
-                parents = tuple(f"{name}." for name in names)
-                lacking = (each for each in cells.columns if each not in names and not each.startswith(parents))
-                if missing := list(islice(lacking, 3)):
-                    problem = f"{who}: X must have the columns that have been learnt, got no {', '.join(map(repr, missing))}."
-                    if cells.columns.keys().isdisjoint(names):
-                        raise ValueError(problem)
-                    warn_caller(problem)
-            found = cells.read(table, are_dicts, n, weights, learn, keep)
-            if learn and keep:
-                self._cells = cells
-        data, *places = found if shape[1] else (found,)
-        data = data if shape[2] == data.dtype else data.astype(shape[2])
-        return Rows(data, *places, n, shape[0] + shape[1]) if places else data, cells
-
-    def _shape(self, anew: bool = False) -> tuple[int, int, np.dtype]:
-        """Return the number of columns of features, that of hashed ones, and the type of rows; all parameters are checked when
-        one of them is another object. anew : whatever has been learnt."""
-        values, checked = self._parameter_values()(self.__dict__), self.__dict__.get("_checked")
-        if checked is not None and all(map(is_, checked[0], values)):
-            return checked[1]
+        All parameters are checked when one of them is another object. anew : whatever has been learnt.
+        """
+        cells, values = None if anew else self.__dict__.get("_cells"), self._parameter_values()(self.__dict__)
+        if cells is not None and are_same(self.__dict__.get("_checked"), values):
+            return cells
 
         def is_number(value: Any, least: float, most: float, kinds: Any = (int, np.integer)) -> bool:
             return isinstance(value, kinds) and not isinstance(value, bool) and least <= value <= most
@@ -216,37 +186,60 @@ class TableVectorizer(Estimator):
         ):
             if not is_right:
                 raise ValueError(f"{who}: {name} must be {needed}, got {name}={getattr(self, name)!r}.")
-        shape = int(self.max_values), 1 << int(self.bits) if self.bits else 0, validate.read_dtype(who, self.dtype)
-        cells = None if anew else self.__dict__.get("_cells")
-        if cells is not None:
-            if (cells.n_own, cells.n_hashed) != shape[:2]:
-                raise ValueError(f"{who}: max_values and bits must stay as they are once rows are learnt, got others. Clone it.")
-            cells.configure(float(self.clip), frozenset(self.ignore))
-        if not anew:
-            self._checked = values, shape
-        return shape
+        dtype, shape = validate.read_dtype(who, self.dtype), (int(self.max_values), 1 << int(self.bits) if self.bits else 0)
+        if cells is None and not learn:
+            raise not_fitted(who)
+        if cells is None:
+            cells = Cells(who, *shape)
+        elif (cells.n_own, cells.n_hashed) != shape:
+            raise ValueError(f"{who}: max_values and bits must stay as they are once rows are learnt, got others. Clone it.")
+        else:
+            self._checked = values
+        cells.configure(float(self.clip), frozenset(ignore), dtype)
+        return cells
 
+    def _read(self, X: Any, sample_weight: Any, learn: bool = True, anew: bool = False, keep: bool = True) -> tuple[Any, Cells]:
+        """Return `Rows` of a table (bits=0: an ndarray), and what is known. anew : forget what is known. keep : learn them."""
+        with self._own_lock() if learn else self._own_lock().waiting():
+            who, cells = type(self).__name__, self._known(learn, anew)
+            table, are_dicts, n = read_table(who, X)
+            weights = None if sample_weight is None else validate.read_weights(who, sample_weight, n)
+            if anew and not (n if weights is None else weights.any()):
+                raise ValueError(f"{who}: Found array with 0 sample(s) of weight > 0 while a minimum of 1 is required.")
+            if n and not (learn or are_dicts):
+                names = {str(name) for name, *_ in table}
+                parents = tuple(f"{name}." for name in names)
+                lacking = (each for each in cells.columns if each not in names and not each.startswith(parents))
+                if missing := list(islice(lacking, 3)):
+                    problem = f"{who}: X must have the columns that have been learnt, got no {', '.join(map(repr, missing))}."
+                    if cells.columns.keys().isdisjoint(names):
+                        raise ValueError(problem)
+                    warn_caller(problem)
+            rows = cells.read(table, are_dicts, n, weights, learn, keep)
+            if learn and keep:
+                self._cells = cells
+        return rows, cells
 
-def planned(vectorizer: TableVectorizer, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Callable[[], None]]:
-    """Return rows as `_read` does, and a function that makes the vectorizer learn them, which may be called again."""
-    rows, cells = vectorizer._read(X, sample_weight, keep=False)
+    def _planned(self, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Callable[[], None]]:
+        """Return rows as `_read` does, and a function that makes the vectorizer learn them, which may be called again."""
+        rows, cells = self._read(X, sample_weight, keep=False)
 
-    def commit() -> None:
-        cells.exchange(again=True)
-        vectorizer._cells = cells
+        def commit() -> None:
+            cells.exchange(again=True)
+            self._cells = cells
 
-    return rows, commit
+        return rows, commit
 
 
 def described(vectorizer: TableVectorizer) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Describe what a vectorizer has learnt by what JSON holds, and arrays."""
-    return vectorizer._known(learn=False)[0].described()
+    return vectorizer._known(learn=False).described()
 
 
 def rebuild(vectorizer: TableVectorizer, header: dict, arrays: dict[str, np.ndarray]) -> TableVectorizer:
     """Give a new vectorizer what `described` returned, which need not be trusted."""
-    shape, who = vectorizer._shape()[:2], type(vectorizer).__name__
-    vectorizer._cells = rebuilt(header, arrays, who, *shape, float(vectorizer.clip), frozenset(vectorizer.ignore))
+    empty = vectorizer._known(learn=True)
+    vectorizer._cells = rebuilt(header, arrays, type(vectorizer).__name__, empty.n_own, empty.n_hashed)
     return vectorizer
 
 

@@ -9,12 +9,12 @@ import re
 from dataclasses import dataclass
 from itertools import chain, islice
 from numbers import Integral
-from operator import is_
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._compiled.lock import are_same
 from .._estimators.estimator import Estimator
 from .._hashing.hasher import MAX_FEATURES, RowHasher, not_a_text
 from .._input.compat import tags
@@ -156,9 +156,9 @@ class HashingVectorizer(Estimator):
             If a parameter is not valid; if X is a single text, is empty, or holds a missing value, or what is no text and no
             dict; if a text is not of `encoding` and `decode_error` is "strict"; if a token has a lone surrogate.
         """
-        kept = self.__dict__.pop("_kept", None)  # the last call's hasher (which a call in another thread does not find)
+        kept = self.__dict__.pop("_kept", (None, None, None))  # the last call's hasher (not found by other threads)
         values = self._parameter_values()(self.__dict__)
-        is_same = kept is not None and all(map(is_, kept[0], values))
+        is_same = are_same(kept[0], values)
         if not is_same:
             kept = values, self._hasher(), self._way()
         rows = self._rows_of(X, kept[1], kept[2])
