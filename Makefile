@@ -72,15 +72,17 @@ sanitize:
 mutants: $(VENV)/.package $(VENV)/.test
 	$(BIN)/python tests/mutate.py $(ONLY)
 
-# What takes hours: properties and fuzzers with new seeds in each run, sanitizers, the recipe of a new geometry, the site, mutants.
+# What takes about an hour on two cores: properties and fuzzers with new seeds in each run, sanitizers, the recipe of a new geometry,
+# the site; and beside them the mutants.
 nightly: $(VENV)/.package $(VENV)/.test
+	mkdir -p build; $(MAKE) mutants > build/mutants.log 2>&1 & mutants=$$!; { \
 	$(MAKE) test ONLY="--hypothesis-profile=nightly tests/*/test_properties.py tests/*/test_hostile.py tests/*/test_streams.py \
-		tests/*/test_text.py tests/*/test_bounds.py tests/*/test_multiplicative.py"
-	$(MAKE) fuzz FUZZ="--seconds 120 --first $$(date +%s)"
-	$(MAKE) sanitize FUZZ="--seconds 120 --first $$(date +%s)"
-	$(BIN)/python tests/recipe.py
-	$(MAKE) docs
-	$(MAKE) mutants
+		tests/*/test_text.py tests/*/test_bounds.py tests/*/test_multiplicative.py" \
+	&& $(MAKE) fuzz FUZZ="--seconds 60 --first $$(date +%s)" \
+	&& $(MAKE) sanitize FUZZ="--seconds 60 --first $$(date +%s)" \
+	&& $(BIN)/python tests/recipe.py \
+	&& $(MAKE) docs; } || { kill $$mutants; exit 1; }; \
+	wait $$mutants; result=$$?; tail -n 20 build/mutants.log; exit $$result
 
 clean:
 	rm -rf docs/_build docs/api.rst docs/generated docs/auto_examples .venv .venv-* build dist src/*.egg-info .asv .pytest_cache \

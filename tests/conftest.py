@@ -12,7 +12,7 @@ except ImportError:  # (the tests that need it say so)
 else:
     # Examples that are the same in each run, and few where a test does not say how many; `make nightly` draws others each time.
     settings.register_profile("suite", max_examples=3, derandomize=True, database=None)
-    settings.register_profile("nightly", max_examples=300, print_blob=True)
+    settings.register_profile("nightly", max_examples=100, print_blob=True)
     settings.load_profile("suite")
 
 # A shell starts what it runs in the background with Ctrl-C ignored, and Python leaves that as it is: tests that send themselves
