@@ -18,7 +18,7 @@ def wrapped(places, around):
     with pytest.MonkeyPatch.context() as patch:
         for holder, name in places:
             kernel = getattr(holder, name)
-            patch.setattr(holder, name, lambda *arguments, kernel=kernel: around(kernel, *arguments) or 0)  # (rows skipped)
+            patch.setattr(holder, name, lambda *arguments, kernel=kernel: around(kernel, *arguments))
         yield
 
 
@@ -36,7 +36,7 @@ def ctrl_c(places, nth=1):
         calls.append(kernel)
         if len(calls) == nth:
             pressing.release()
-        kernel(*arguments)
+        return kernel(*arguments)
 
     pressing.acquire()
     thread, interval = threading.Thread(target=press), sys.getswitchinterval()

@@ -17,14 +17,13 @@ from libc.stdlib cimport free, malloc
 
 import numpy as np
 
-from ._compiled.blas cimport begin_pass, end_pass, syrk
 from ._compiled.classes cimport are_many, scan_classes, score_classes, sort_by_class, variances
 from ._compiled.full cimport (
     FALL, LEFT, NOISE, WAITING, Full, cannot_step, capped, caps_of, dot, expand, grow,
     keep_roots, look_ahead, lookahead, multiply, open_full, open_window, product, rank_one_gain, row_of,
     shrink_to_diagonal, write_growth,
 )
-from ._compiled.model cimport Model
+from ._compiled.model cimport Model, begin_pass, end_pass, syrk
 from ._compiled.rounds cimport (
     BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, Batch, Example, PassContext,
     Round, Task, after_step, average_lags, averaged, before_step, check_signals, correction_scores, count_loss,
@@ -34,7 +33,6 @@ from ._compiled.sparse cimport (
     HAS_LANES, ROWS, Layout, Row, Steps, Sums, apply_step_two, column, dense_t, floating, index_t, larger,
     lookahead_margin, narrow4, place_of, pulled, root_of_sum, scan, scan_rows, smaller, weight_of, write_variances_down,
 )
-from ._rows cimport Rows
 from ._rules cimport (
     ADDITIVE, DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, PROXIMAL, Params, Stats, Step,
     apply_rule, margin_suffices, precision, slots_of,
@@ -638,11 +636,6 @@ cdef class QuadraticModel(Model):
                 return score_rows(state, data, indices, b, context, &self.p, spare)
         finally:
             free(spare)
-
-    def deviation(self, Rows rows, double[:, ::1] deviations):
-        """Compute deviations[i, c] = √(x_i'Σ_c x_i)."""
-        if deviations.shape[0]:
-            self.read(DEVIATION, rows, &deviations[0, 0], deviations.shape[1])
 
     cdef int deviate(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1:
         """Compute found[i, c] = √(x_i'Σ_c x_i)."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from ._compiled.lock import are_same, learn_together
+from ._compiled.model import are_same, learn_together
 from ._estimators import saving
 from ._estimators.estimator import Estimator
 from ._estimators.saving import packed_parameters, read_parameters

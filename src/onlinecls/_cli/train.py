@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._compiled.lock import learn_together
-from .._compiled.model import COUNTERS
+from .._compiled.model import COUNTERS, learn_together
 from .._estimators.learner import state_of
 from .._input import escaped
 from .._input.compat import is_regressor

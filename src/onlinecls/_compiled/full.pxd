@@ -25,8 +25,8 @@ from libc.math cimport fabs, sqrt
 from libc.stdint cimport int64_t
 
 from .._rules cimport ADDITIVE, FULL_POTENTIAL, Params, Stats, never_steps, precision
-from .blas cimport gemv, symm, symv
 from .classes cimport score_classes
+from .model cimport gemv, symm, symv
 from .rounds cimport OVR, Batch, Example, PassContext, Round, example, read_row, row_at, weigh_class
 from .sparse cimport Row, column, dense_t, floating, index_t, larger
 

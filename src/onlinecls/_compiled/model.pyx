@@ -1,20 +1,24 @@
-"""The compiled base of all models: the arrays that a pass reads and changes, its start, and small calls of one or a few rows.
+"""What compiled code shares: the base of all models, with their start and small calls of one or a few rows; locks; and BLAS.
 
 A geometry's model extends `Model` by `visit`, its training loops and its scores.
 """
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
+from cpython.pythread cimport PyThread_get_thread_ident
 from cython cimport critical_section
 from libc.math cimport INFINITY, exp, log1p
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
+from _thread import allocate_lock
 from math import prod
+from os import getpid
 
 import numpy as np
 
-from .lock cimport Lock
 from .rounds cimport (
-    BINARY, CRAMMER_SINGER, DECISION, HELD_LEVEL, ONE_CLASS, OVR, QUANTUM, REGRESSION, RUNNING_LEVEL, Batch, Calibration,
-    SCALE_ROWS, Counters, PassContext, Task, measure_row, open_scale,
+    BINARY, CRAMMER_SINGER, DECISION, DEVIATION, HELD_LEVEL, ONE_CLASS, OVR, QUANTUM, REGRESSION, RUNNING_LEVEL,
+    SCALE_ROWS, Batch, Calibration, Counters, PassContext, Task, measure_row, open_scale,
 )
 from .sparse cimport Row, floating
 
@@ -26,8 +30,8 @@ from .._rules import Costs, Geometry, Rule, Trigger
 
 NUMBERED = {field: {each.name.lower(): int(each) for each in names} for field, names in (
     ("rule", Rule), ("trigger", Trigger), ("geometry", Geometry), ("costs", Costs))}     # fields of Params that are names
-TASKS = {"binary": BINARY, "crammer_singer": CRAMMER_SINGER, "ovr": OVR, "regression": REGRESSION,
-         "one_class": ONE_CLASS}
+TASKS = {"binary": BINARY, "crammer_singer": CRAMMER_SINGER, "ovr": OVR, "regression": REGRESSION, "one_class": ONE_CLASS,
+         "decision": DECISION, "deviation": DEVIATION}
 
 #: The places of a model's counters, by their names in Python.
 COUNTERS = {"t": 0, "mistakes": 1, "updates": 2, "skipped": 3, "seen": 4, "loss": 5, "max_abs_weight": 6, "curvature": 7,
@@ -102,49 +106,6 @@ def exponentials(double[:, ::1] logs):
         for i in range(logs.shape[0]):
             for c in range(logs.shape[1]):
                 logs[i, c] = exp(logs[i, c])
-
-
-cdef class Call:
-    """Describe what holds for small calls of `partial_fit` that need no check in Python."""
-
-    cdef codes_of(self, y, Py_ssize_t n):
-        """Return the places of n labels among the classes; None if y is anything else."""
-        cdef Py_ssize_t i, c, n_classes = 0, size = 0
-        cdef const int64_t* known
-        cdef const int64_t* given
-        codes = np.empty(n, INT32)
-        cdef int32_t* found = <int32_t*>start_of(codes, 4, &size)
-        given = <const int64_t*>numbers_of(y, INT64, 8, &size)
-        known = <const int64_t*>numbers_of(self.classes, INT64, 8, &n_classes)
-        if given != NULL and known != NULL:
-            for i in range(min(n, size)):
-                c = 0
-                while c < n_classes and known[c] != given[i]:
-                    c += 1
-                if c == n_classes:
-                    return None
-                found[i] = <int32_t>c
-            return codes if size == n else None
-        labels = self.labels_of(y)
-        if labels is None or len(labels) != n:
-            return None
-        for i in range(n):
-            code = self.places.get(labels[i])
-            if code is None:
-                return None
-            found[i] = code
-        return codes
-
-    cdef labels_of(self, given):
-        """Return labels of the classes' kind as Python's or numpy's objects; None for any others, which may have to be cast."""
-        if type(given) is np.ndarray:
-            return given.tolist() if given.ndim == 1 and given.dtype.kind == self.classes.dtype.kind else None
-        if type(given) is not list and type(given) is not tuple:
-            return None
-        for label in given:
-            if type(label) not in self.types:
-                return None
-        return given
 
 
 cdef void measure_rows(const floating[::1] data, const int64_t[::1] starts, const int64_t[::1] numbers, Counters* counters,
@@ -282,10 +243,8 @@ cdef class Model:
         cdef Batch b
         cdef PassContext context
         cdef double skipped
-        indptr = rows.indptr            # (a local reference keeps the address valid)
-        self.enter(&b, &context)
-        b.n = b.n_rows = rows.n_rows
-        b.indptr, b.order = <const int64_t*>address(indptr, INT64), <const int64_t*>address(order, INT64)
+        self.enter(rows, &b, &context)
+        b.order = <const int64_t*>address(order, INT64)
         if b.order != NULL:
             b.n = len(order)
         b.weights, b.class_weights = <const double*>address(weights, FLOAT64), <const double*>address(class_weights, FLOAT64)
@@ -302,36 +261,36 @@ cdef class Model:
             context.published[0] = context.counters
         return <Py_ssize_t>(context.counters.skipped - skipped)
 
-    cdef int enter(self, Batch* b, PassContext* context) except -1:
-        """Begin a pass: a batch without labels and weights, and a context that continues the model's counters."""
-        cdef double* counters = <double*>address(self.counters, FLOAT64, True)
+    cdef int enter(self, Rows rows, Batch* b, PassContext* context, bint learns=True) except -1:
+        """Begin a pass: a batch of rows without labels and weights, and a context that continues the model's counters.
+
+        learns : False for a pass that only reads.
+        """
         cdef double[:, ::1] calibration
         self.bind()
         memset(b, 0, sizeof(Batch))
         memset(context, 0, sizeof(PassContext))
-        context.counters, context.published = (<Counters*>counters)[0], <Counters*>counters
+        b.n = b.n_rows = rows.n_rows
+        b.indptr = <const int64_t*>address(rows.indptr, INT64)
+        context.published = <Counters*>address(self.counters, FLOAT64, learns)
+        context.counters = context.published[0]
+        context.correction = <double*>address(self.correction, FLOAT64, learns)
+        context.columns, context.constant, context.budget = self.n_columns, self.n_features, QUANTUM
+        context.layout.n, context.layout.places = context.columns, <const int64_t*>address(self.places, INT64)
+        context.layout.room = context.columns if context.layout.places == NULL else self.room
+        open_scale(context, &self.p)
+        if not learns:
+            return 0
+        context.published[0] = context.counters     # (for `measure_row`, and for readers in other threads)
         context.counts, context.n_classes = <double*>address(self.counts, FLOAT64, True), self.counts.size
-        context.columns = self.n_columns
-        self.lay_out(&context.layout, context.columns)
-        context.correction = <double*>address(self.correction, FLOAT64, True)
-        context.constant = self.n_features
         if len(self.calibration) and not self.are_seen:
             calibration = self.calibration
             context.calibration = <Calibration*>&calibration[0, 0]
         context.has_observers = context.calibration != NULL
         context.open_classes, context.balanced, context.average_from = self.p.open_classes, self.p.balanced, self.p.average_from
-        context.costs, context.margin = self.p.costs, self.p.margin
-        context.budget, context.memory = QUANTUM, 1.0 - self.p.forgetting
-        open_scale(context, &self.p)
-        context.published[0] = context.counters     # (for `measure_row`, and for readers in other threads)
+        context.costs, context.margin, context.memory = self.p.costs, self.p.margin, 1.0 - self.p.forgetting
         if self.p.level:
             context.level = HELD_LEVEL if self.holds_level else RUNNING_LEVEL
-        return 0
-
-    cdef int lay_out(self, Layout* layout, Py_ssize_t n) except -1:
-        """Say where the n vectors lie."""
-        layout.n, layout.places = n, <const int64_t*>address(self.places, INT64)
-        layout.room = n if layout.places == NULL else self.room
         return 0
 
     @property
@@ -342,7 +301,7 @@ cdef class Model:
         """Let rows of these numbers tell the scale before any of them is learnt."""
         cdef Batch b
         cdef PassContext context
-        self.enter(&b, &context)
+        self.enter(rows, &b, &context)
         if self.values.itemsize == 4:
             measure_rows[float](rows.data, rows.indptr, numbers, context.published, &self.p)
         else:
@@ -355,14 +314,10 @@ cdef class Model:
 
         lock : around the model. classes : the labels, or None.
         """
-        cdef Call call = Call()
-        call.arrays = tuple(self.arrays())
-        call.names, call.values, call.lock, call.task, call.params = tuple(same), tuple(same.values()), lock, task, self.params
-        call.classes = classes
+        self.lock, self.task, self.own = lock, task, tuple(self.arrays())
         if classes is not None:
-            call.types = TYPES[classes.dtype.kind]
-            call.places = {label: place for place, label in enumerate(classes.tolist())}
-        self.call = call
+            self.kind, self.codes = classes.dtype.kind, {label: code for code, label in enumerate(classes.tolist())}
+        self.same = same
 
     def try_partial_fit(self, dict attributes, X, y, sample_weight, classes=None):
         """Learn a small call and return 1 + the number of rows skipped; return 0, with nothing written, for a call that needs the
@@ -370,22 +325,20 @@ cdef class Model:
 
         attributes : the estimator's, those among them that must have stayed the same.
         """
-        cdef Call call = self.call
-        cdef Py_ssize_t i
-        if call is None or self.params is not call.params:
+        if self.same is None:
             return 0
-        for i in range(len(call.names)):
-            if attributes.get(call.names[i]) is not call.values[i]:
+        for name, value in self.same.items():
+            if attributes.get(name) is not value:
                 return 0
         if classes is not None:
-            named = call.labels_of(classes)
-            if named is None or call.places.keys() != set(named):
+            named = self.labels_of(classes)
+            if named is None or self.codes.keys() != set(named):
                 return 0
-        if not call.lock.take(True, False):
+        if not self.lock.take(True, False):
             return 0
         try:
-            for i in range(len(call.arrays)):       # (some may be read-only, from a memory-mapped file)
-                if not is_writable(call.arrays[i]):
+            for array in self.own:      # (some may be read-only, from a memory-mapped file)
+                if not is_writable(array):
                     return 0
             rows = self.few(X, attributes.get("feature_names_in_"))
             if rows is None:
@@ -394,13 +347,39 @@ cdef class Model:
                 sample_weight = checked_numbers(sample_weight, rows.n_rows, 0.0)
                 if sample_weight is None:
                     return 0
-            y = checked_numbers(y, rows.n_rows, -INFINITY) if call.task == REGRESSION else call.codes_of(y, rows.n_rows)
+            y = checked_numbers(y, rows.n_rows, -INFINITY) if self.task == REGRESSION else self.codes_of(y, rows.n_rows)
             if y is None:
                 return 0
             self.sparse_coef = None
-            return 1 + self.learn(call.task, rows, y, sample_weight, None, None, None)
+            return 1 + self.learn(self.task, rows, y, sample_weight, None, None, None)
         finally:
-            call.lock.release()
+            self.lock.release()
+
+    cdef codes_of(self, y, Py_ssize_t n):
+        """Return the numbers of the classes of n labels; None if y is anything else."""
+        cdef Py_ssize_t i, size = 0
+        labels = self.labels_of(y)
+        if labels is None or len(labels) != n:
+            return None
+        codes = np.empty(n, INT32)
+        cdef int32_t* found = <int32_t*>start_of(codes, 4, &size)
+        for i in range(n):
+            code = self.codes.get(labels[i])
+            if code is None:
+                return None
+            found[i] = code
+        return codes
+
+    cdef labels_of(self, given):
+        """Return labels of the classes' kind as Python's or numpy's objects; None for any others, which may have to be cast."""
+        if type(given) is np.ndarray:
+            return given.tolist() if given.ndim == 1 and given.dtype.kind == self.kind else None
+        if type(given) is not list and type(given) is not tuple:
+            return None
+        for label in given:
+            if type(label) not in <tuple>TYPES[self.kind]:
+                return None
+        return given
 
     cdef Rows few(self, X, feature_names):
         """Return X as rows of this model; None if it is wrong, or of a kind or size that takes the general path."""
@@ -426,40 +405,250 @@ cdef class Model:
     # --- reading: never a write ------------------------------------------------------------------------------------------------
 
     def try_decision(self, X, feature_names=None):
-        """Return the scores of a small call, (rows, vectors), or None for a call that needs the general path.
+        """Return the scores of a small call, or None for a call that needs the general path. feature_names : the estimator's."""
+        rows = self.few(X, feature_names)
+        return None if rows is None else self.decision(rows)
 
-        feature_names : of the estimator, or None.
+    def decision(self, Rows rows, Task task=DECISION):
+        """Return w_c.x_i of the model, or of its average if there is one, (rows, vectors but for "none of these").
+
+        task : DEVIATION for √(x_i'Σ_c x_i) instead.
         """
         cdef Py_ssize_t size, k = self.n_columns
-        cdef Rows rows = self.few(X, feature_names)
-        if rows is None:
-            return None
-        scores = np.empty(rows.n_rows * k)
-        self.read(DECISION, rows, <double*>start_of(scores, 8, &size), k)
-        return scores.reshape(rows.n_rows, k)
+        found = np.empty(rows.n_rows * k)
+        self.read(task, rows, <double*>start_of(found, 8, &size))
+        found = found.reshape(rows.n_rows, k)
+        return found if k == n_vectors(self.counts.size) else np.ascontiguousarray(found[:, :-1])
 
-    def decision(self, Rows rows, double[:, ::1] scores):
-        """Fill in scores[i, c] = w_c.x_i of the model, or of its average if there is one."""
-        if scores.shape[0]:
-            self.read(DECISION, rows, &scores[0, 0], scores.shape[1])
-
-    cdef int read(self, Task task, Rows rows, double* found, Py_ssize_t n_found) except -1:
-        """Fill in the task's results for one row or more: n_found numbers a row."""
+    cdef int read(self, Task task, Rows rows, double* found) except -1:
+        """Fill in the task's results: a number of each row and vector."""
         cdef Batch b
         cdef PassContext context
-        cdef Py_ssize_t i, size = 0
-        counters, correction, indptr = self.counters, self.correction, rows.indptr  # (local references keep addresses valid)
-        self.bind()
-        b.n = b.n_rows = rows.n_rows
-        b.order, b.indptr = NULL, <const int64_t*>start_of(indptr, 8, &size)
-        context.task, context.found, context.n_found, context.budget = task, found, n_found, QUANTUM
-        context.published = <Counters*>start_of(counters, 8, &size)
-        context.counters, context.correction = context.published[0], <double*>address(correction, FLOAT64)
-        context.constant = self.n_features
-        self.lay_out(&context.layout, n_found)
-        open_scale(&context, &self.p)
+        cdef Py_ssize_t i
+        self.enter(rows, &b, &context, False)
+        context.task, context.found, context.n_found = task, found, context.columns
         self.visit(rows, &b, &context)
         if task == DECISION and self.p.level:
-            for i in range(b.n * n_found):
+            for i in range(b.n * context.columns):
                 found[i] += context.counters.level + context.counters.level_rest
         return 0
+
+
+# --- locks -------------------------------------------------------------------------------------------------------------------
+
+cdef class Lock:
+    """A mutex: `with lock:` is a learning call, which raises a RuntimeError during another one. `with lock.waiting():` (a copy, a
+    merge, a reading of several models at one moment) waits for it, and it waits for these. A thread that would wait for
+    itself, as in a signal handler, gets a RuntimeError. A copied or pickled lock is a new, free one; so is each lock in a
+    forked process, but for those of the thread that forked it.
+
+    It is compiled because Ctrl-C arrives between two steps of the interpreter, and there is none between taking the lock and the
+    block.
+    """
+
+    def __cinit__(self, who):
+        self.who, self.lock = who, allocate_lock()
+
+    def __reduce__(self):
+        return Lock, (self.who,)
+
+    def __enter__(self):
+        if not self.take(True, False):
+            if self.learns:
+                raise RuntimeError(
+                    f"{self.who}: one call at a time may learn, got another one while a call to fit or partial_fit goes on. Wait "
+                    "for it, or give each thread a model of its own (copy.deepcopy). Predicting meanwhile is allowed."
+                )
+            self.take(True, True)
+
+    def __exit__(self, *_):
+        self.release()
+
+    def waiting(self):
+        """Return the context that waits for the lock."""
+        return Waiting(self)
+
+    cdef bint take(self, bint learns, bint waits) except -1:
+        """Take the lock, when it is free; without `waits`, return False if it is not. A signal handler's exception ends the wait.
+
+        In a forked process, a lock that another thread held or was about to take is made anew: nobody would release it here.
+        """
+        cdef long me = PyThread_get_thread_ident(), process = getpid()
+        if self.process != process and self.holder != me:
+            self.lock, self.holder, self.learns = allocate_lock(), 0, False
+        self.process = process
+        if not self.lock.acquire(False):
+            if not waits:
+                return False
+            if self.holder == me:
+                raise RuntimeError(
+                    f"{self.who}: fit, partial_fit, merge, save, copy and pickle, and predictions of pipelines and committees, "
+                    "must be called when no other such call of the same thread uses the model, got one from a signal handler or "
+                    "callback within it, which would wait for itself. Set a flag there, and go on when the call has returned."
+                )
+            while not self.lock.acquire(True, 0.02):    # (signals do not end a wait)
+                PyErr_CheckSignals()
+        self.holder, self.learns = me, learns
+        return True
+
+    cdef int release(self) except -1:
+        """Release the lock."""
+        self.holder, self.learns = 0, False
+        self.lock.release()
+        return 0
+
+
+cdef class Waiting:
+    """The context of `Lock.waiting`."""
+    cdef Lock lock
+
+    def __init__(self, Lock lock):
+        self.lock = lock
+
+    def __enter__(self):
+        self.lock.take(False, True)
+
+    def __exit__(self, *_):
+        self.lock.release()
+
+
+def own_lock(owner):
+    """Return the lock of an object, which it has from the first call on."""
+    attributes = owner.__dict__
+    return attributes.get("_lock") or attributes.setdefault("_lock", Lock(type(owner).__name__))
+
+
+def are_same(tuple known, tuple values):
+    """Return True if all of these values are the same objects as those known, if any are."""
+    cdef Py_ssize_t k, n = len(values)
+    if known is None or len(known) != n:
+        return False
+    for k in range(n):
+        if known[k] is not values[k]:
+            return False
+    return True
+
+
+def learn_together(learn, list commits, recover):
+    """Run learn(), then all commits, so that what they change stands at the same row.
+
+    If learn() is ended by an error (Ctrl-C, say), recover() returns the commits to run instead. Ctrl-C in recover() or in a
+    commit is raised at the end: that function is run again, which must not matter to it. This is compiled because Ctrl-C arrives
+    between two steps of the interpreter, of which there are none between these calls.
+    """
+    cdef list errors = []
+    try:
+        learn()
+    except BaseException as error:
+        errors.append(error)
+        commits = run_through(recover, errors)
+    for commit in commits:
+        run_through(commit, errors)
+    if errors:
+        raise errors[0]
+
+
+cdef object run_through(function, list errors):
+    """Return function(), which is called again after each Ctrl-C."""
+    while True:
+        try:
+            return function()
+        except KeyboardInterrupt as error:
+            errors.append(error)
+
+
+# --- BLAS, of scipy.linalg.cython_blas, found at the first pass of a full covariance -----------------------------------------
+
+ctypedef void (*symv_t)(char*, int*, void*, void*, int*, void*, int*, void*, void*, int*) noexcept nogil
+ctypedef void (*symm_t)(char*, char*, int*, int*, void*, void*, int*, void*, int*, void*, void*, int*) noexcept nogil
+ctypedef void (*syrk_t)(char*, char*, int*, int*, void*, void*, int*, void*, void*, int*) noexcept nogil
+ctypedef void (*gemv_t)(char*, int*, int*, void*, void*, int*, void*, int*, void*, void*, int*) noexcept nogil
+ctypedef int (*get_threads_t)() noexcept nogil
+ctypedef void (*set_threads_t)(int) noexcept nogil
+
+cdef enum:
+    SMALL = 512             # OpenBLAS's threads wait for each other longer than they compute products of smaller matrices
+    SYMV = 0                # the routines,
+    SYMM = 1
+    SYRK = 2
+    GEMV = 3
+    ALL = 4
+
+cdef void* ROUTINES[2][ALL]     # [0] of float, [1] of double
+cdef get_threads_t GET_THREADS = NULL
+cdef set_threads_t SET_THREADS = NULL
+cdef int n_passes = 0       # that have one thread
+cdef int n_threads = 1      # before the first of them
+cdef object CHANGING = object()     # their numbers
+
+
+def load_blas():
+    """Find the routines."""
+    global GET_THREADS, SET_THREADS
+    import ctypes
+
+    import scipy.linalg.cython_blas as blas
+
+    library = ctypes.CDLL(blas.__file__)
+    for prefix in ("scipy_openblas", "openblas"):   # (of another BLAS the number of threads stays)
+        if hasattr(library, prefix + "_set_num_threads"):
+            get, set = [ctypes.cast(library[f"{prefix}_{verb}_num_threads"], ctypes.c_void_p).value for verb in ("get", "set")]
+            GET_THREADS, SET_THREADS = <get_threads_t><size_t>get, <set_threads_t><size_t>set
+    for i in range(2):
+        for j, name in enumerate(("symv", "symm", "syrk", "gemv")):
+            capsule = blas.__pyx_capi__["sd"[i] + name]
+            signature = PyCapsule_GetName(capsule)
+            if b"int *" not in signature:
+                raise ImportError(f"scipy's BLAS takes other integers than int: {name} is {signature!r}.")
+            ROUTINES[i][j] = PyCapsule_GetPointer(capsule, signature)
+
+
+cdef bint begin_pass(Py_ssize_t n):
+    """Find the routines; give BLAS one thread while small matrices, of n rows, are multiplied: return True to `end_pass` it."""
+    global n_passes, n_threads
+    if ROUTINES[1][GEMV] == NULL:       # (another thread may be calling them)
+        load_blas()
+    if SET_THREADS == NULL or n > SMALL:
+        return False
+    with critical_section(CHANGING):
+        if n_passes == 0:
+            n_threads = GET_THREADS()
+            SET_THREADS(1)
+        n_passes += 1
+    return True
+
+
+cdef void end_pass(bint has_begun):
+    """Give BLAS its threads back after the last of the passes that have begun."""
+    global n_passes
+    if has_begun:
+        with critical_section(CHANGING):
+            n_passes -= 1
+            if n_passes == 0:
+                SET_THREADS(n_threads)
+
+
+cdef void symv(const floating[:, ::1] S, const floating[::1] x, floating[::1] y) noexcept nogil:
+    cdef int n = <int>S.shape[0], one = 1
+    cdef floating alpha = 1.0, beta = 0.0
+    (<symv_t>ROUTINES[floating is double][SYMV])(b"U", &n, &alpha, &S[0, 0], &n, &x[0], &one, &beta, &y[0], &one)
+
+
+cdef void symm(const floating[:, ::1] S, const floating[:, ::1] X, floating[:, ::1] Y, int n_rows) noexcept nogil:
+    cdef int n = <int>S.shape[0]
+    cdef floating alpha = 1.0, beta = 0.0
+    (<symm_t>ROUTINES[floating is double][SYMM])(
+        b"L", b"U", &n, &n_rows, &alpha, &S[0, 0], &n, &X[0, 0], &n, &beta, &Y[0, 0], &n)
+
+
+cdef void syrk(floating[:, ::1] S, const floating[:, ::1] U, int n_rows) noexcept nogil:
+    cdef int n = <int>S.shape[0]
+    cdef floating alpha = -1.0, beta = 1.0
+    (<syrk_t>ROUTINES[floating is double][SYRK])(b"U", b"N", &n, &n_rows, &alpha, &U[0, 0], &n, &beta, &S[0, 0], &n)
+
+
+cdef void gemv(const floating[:, ::1] U, int n_rows, const floating[::1] x, floating[::1] y, bint along_rows) noexcept nogil:
+    cdef int n = <int>U.shape[1], one = 1
+    cdef floating alpha = 1.0 if along_rows else -1.0, beta = not along_rows
+    (<gemv_t>ROUTINES[floating is double][GEMV])(
+        b"T" if along_rows else b"N", &n, &n_rows, &alpha, &U[0, 0], &n, &x[0], &one, &beta, &y[0], &one)

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .._compiled.lock import own_lock
+from .._compiled.model import own_lock
 from .._input.compat import tags
 from .._models.state import State
 from . import merging, saving

@@ -271,7 +271,7 @@ class OnlineLearner(saving.Describing, Estimator):
             state.params = of_pass
         state.given, state.sparse_coef = self._given(), None
         state.are_seen, state.holds_level = self._are_seen or epoch > 1, epoch > 0
-        state.call = None
+        state.same = None  # (until small calls are opened again)
         t = state.count("t")
         try:
             return state.learn(model.TASKS[self._task(state)], *batch)
@@ -297,11 +297,7 @@ class OnlineLearner(saving.Describing, Estimator):
         """
         state = self._fitted_state()
         found = state.try_decision(X, self.__dict__.get("feature_names_in_")) if self._has_fast_path else None
-        if found is None:
-            rows = self._read_rows(X, state)
-            found = np.empty((rows.n_rows, state.n_columns))
-            state.decision(rows, found)
-        return of_classes(found, state), state
+        return state.decision(self._read_rows(X, state)) if found is None else found, state
 
     @property
     def t_(self) -> int:
@@ -422,10 +418,7 @@ class WithVariances(OnlineLearner):
     def _decide_with_std(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
         """Return the scores of X and their standard deviations √(x'Σx), (rows, vectors) each."""
         scores, state = self._decide(X)
-        rows = self._read_rows(X, state)
-        found = np.empty((rows.n_rows, state.n_columns))
-        state.deviation(rows, found)
-        return scores, of_classes(found, state)
+        return scores, state.decision(self._read_rows(X, state), model.TASKS["deviation"])
 
 
 def take_features(learner: Any, X: Matrix, n_features: int) -> None:
@@ -457,11 +450,6 @@ def over(numbers: np.ndarray, unit: float) -> np.ndarray:
     largest = float(np.finfo(numbers.dtype).max)
     with np.errstate(over="ignore"):
         return read_only(np.clip(numbers / numbers.dtype.type(unit), -largest, largest))
-
-
-def of_classes(numbers: np.ndarray, state: Any) -> np.ndarray:
-    """Return a number for each row and vector without those of "none of these"."""
-    return numbers if numbers.shape[1] <= len(state.counts) else np.ascontiguousarray(numbers[:, :-1])
 
 
 def warn_of_unlike_columns(who: str, table: np.ndarray) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._compiled.lock import are_same
+from .._compiled.model import are_same
 from .._estimators.estimator import Estimator
 from .._estimators.merging import unchanged
 from .._input import validate

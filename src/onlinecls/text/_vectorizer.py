@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._compiled.lock import are_same
+from .._compiled.model import are_same
 from .._estimators.estimator import Estimator
 from .._hashing.hasher import MAX_FEATURES, RowHasher, not_a_text
 from .._input.compat import tags

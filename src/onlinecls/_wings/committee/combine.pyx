@@ -120,7 +120,7 @@ cdef class CommitteeModel(Model):
             for j in range(k):
                 member = self.members[j]
                 member.params = self.params.members[j]
-                member.enter(&own, &theirs)
+                member.enter(rows, &own, &theirs)
                 own = block         # (its predictions are the committee's)
                 theirs.next, theirs.budget, theirs.scores_out, theirs.has_observers = start, ENDLESS, &outputs[j * stride], True
                 theirs.task = context.task
@@ -133,14 +133,14 @@ cdef class CommitteeModel(Model):
             context.counters.updates, context.counters.skipped = updates, skipped
         return 0
 
-    cdef int read(self, Task task, Rows rows, double* found, Py_ssize_t n_found) except -1:
+    cdef int read(self, Task task, Rows rows, double* found) except -1:
         """Fill in the sums of the members' weighted scores."""
-        cdef Py_ssize_t i, j, n = rows.n_rows * n_found
+        cdef Py_ssize_t i, j, n = rows.n_rows * <Py_ssize_t>self.n_columns
         cdef double[::1] outputs = np.empty(n), shares = self.shares
         cdef Model member
         for j in range(shares.shape[0]):
             member = self.members[j]
-            member.read(task, rows, &outputs[0], n_found)
+            member.read(task, rows, &outputs[0])
             for i in range(n):
                 found[i] = (found[i] if j else 0.0) + shares[j] * bounded(outputs[i])
         return 0

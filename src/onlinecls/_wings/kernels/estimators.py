@@ -209,14 +209,15 @@ class SupportState(State, support.SupportSet):
             vectors, alpha = self.weights()
             self.kept = vectors, np.arange(self.size), alpha
 
-    def decision(self, rows: Rows, found: np.ndarray) -> None:
-        """Fill in w.φ(x) of each row and column, (n_rows, n_columns)."""
-        found[:], X, (vectors, alpha) = self.level, rows.array(), self.weights()
+    def decision(self, rows: Rows) -> np.ndarray:
+        """Return w.φ(x) of each row and column, (n_rows, n_columns)."""
+        found, X, (vectors, alpha) = np.full((rows.n_rows, self.n_columns), self.level), rows.array(), self.weights()
         step = READ_ENTRIES // max(alpha.shape[1], 1) + 1
         for start in range(0, rows.n_rows if alpha.size else 0, step):
             part = slice(start, start + step)
             with np.errstate(over="ignore", invalid="ignore", under="ignore"):
                 found[part] += self.kernel.values(_alike(X[part], vectors), vectors) @ alpha.T
+        return found
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 
