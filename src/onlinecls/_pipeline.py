@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import partial
@@ -224,8 +223,8 @@ class StreamPipeline(Estimator):
         with self._own_lock().waiting():
             *steps, learner = self._parts()
             for step in steps:
-                X = step.transform(X)
-            return ask(learner, X)
+                X = transformed(step, X)
+            return ask(learner, X if isinstance(learner, Estimator) else plain_rows(X))
 
     def predict(self, X: Any, **arguments: Any) -> Any:
         """Return what the learner predicts for rows; arguments are its own (a regressor's `return_std`)."""
@@ -338,12 +337,6 @@ def names_of(steps: Sequence[Any]) -> list[str]:
 # --- steps ---------------------------------------------------------------------------------------------------------------------
 
 
-def _tables_of(step: Any) -> Any:
-    """Return `tables`, which has functions for pipelines, for a TableVectorizer; None for another step."""
-    tables = sys.modules.get("onlinecls.tables")  # (pipelines of texts do not import it)
-    return tables if isinstance(step, getattr(tables, "TableVectorizer", ())) else None
-
-
 def stays(step: Any) -> bool:
     """Return True for a transformer that a stream does not change. (A FrozenEstimator shows all methods of what it holds.)"""
     learns = getattr(type(step), "partial_fit", None) is not HashingVectorizer.partial_fit and hasattr(step, "partial_fit")
@@ -356,26 +349,29 @@ def _weights_of(learn: Callable | None, sample_weight: Any) -> dict[str, Any]:
     return {"sample_weight": sample_weight} if takes else {}
 
 
-def learnt(step: Any, X: Any, sample_weight: Any) -> tuple[Any, Callable[[], None] | None]:
-    """Return the rows of a batch that a step is to learn, and a function that makes it learn them; None if there is nothing."""
-    if (planned := vars(type(step)).get("_planned")) is not None:  # (a subclass may learn in a way of its own)
-        return planned(step, X, sample_weight)
-    if stays(step):
-        return step.transform(X), None
-    after = deepcopy(step)
-    if hasattr(after, "learn_transform"):
-        rows = after.learn_transform(X, **_weights_of(after.learn_transform, sample_weight))
-    else:
-        rows = after.partial_fit(X, **_weights_of(after.partial_fit, sample_weight)).transform(X)
-    return rows, lambda: become(step, after)
+def transformed(step: Any, X: Any) -> Any:
+    """Return the rows behind a step, of this library's own as `Rows`. (A subclass may have a `transform` of its own.)"""
+    own = vars(type(step)).get("_transformed")
+    return step.transform(plain_rows(X)) if own is None else own(step, plain_rows(X))
 
 
 def rows_to_learn(steps: list, learner: Any, X: Any, sample_weight: Any) -> tuple[Any, Commits]:
     """Return what the learner behind steps is to learn, and functions that make the steps learn the same batch."""
     commits: Commits = []
     for step in steps:
-        X, commit = learnt(step, plain_rows(X), sample_weight)
-        commits += () if commit is None else (commit,)
+        X, planned = plain_rows(X), vars(type(step)).get("_planned")  # (a subclass may learn in a way of its own)
+        if planned is not None:
+            X, commit = planned(step, X, sample_weight)
+            commits.append(commit)
+        elif stays(step):
+            X = transformed(step, X)
+        else:
+            after = deepcopy(step)
+            commits.append(partial(become, step, after))
+            if hasattr(after, "learn_transform"):
+                X = after.learn_transform(X, **_weights_of(after.learn_transform, sample_weight))
+            else:
+                X = after.partial_fit(X, **_weights_of(after.partial_fit, sample_weight)).transform(X)
     return X if isinstance(learner, Estimator) else plain_rows(X), commits
 
 
@@ -422,10 +418,12 @@ def is_fitted(estimator: Any) -> bool:
 
 def _step_in_file(who: str, step: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Describe a step by what JSON holds, and arrays."""
-    if (tables := _tables_of(step)) and type(step) is tables.TableVectorizer:
+    if "_planned" in vars(type(step)):
+        from .tables import described
+
         ignored = {str(k): name for k, name in enumerate(step.ignore)}  # (which a header holds whatever is in it)
         parameters = {**step.get_params(), "ignore": ignored, "dtype": np.dtype(step.dtype).type}
-        state, arrays = tables.described(step)
+        state, arrays = described(step)
         return {"step": "TableVectorizer", "parameters": packed_parameters(who, parameters), "learnt": state}, arrays
     found = parameters_of(step)
     if found is None:
@@ -464,7 +462,7 @@ def _explained(steps: list, learner: Any, row: Any, top: int | None) -> Explanat
     names = getattr([*steps, learner][0], "feature_names_in_", None)
     look_up: Callable[[int], tuple] | None = None  # (None: names tells them)
     for step in steps:
-        if _tables_of(step) is not None:
+        if hasattr(step, "_planned"):
             look_up = named_columns(step, X, in_units=step is steps[-1])
         elif isinstance(step, HashingVectorizer):
             words = FeatureNames(step)

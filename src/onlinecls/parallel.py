@@ -29,10 +29,6 @@ _WHO = "parallel.fit"
 _Model = TypeVar("_Model")
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def fit(
     estimator: _Model, parts: Any, *, n_jobs: int | None = None, classes: Any = None, reading: Mapping[str, Any] | None = None,
 ) -> _Model:

@@ -20,11 +20,10 @@ from operator import itemgetter
 import numpy as np
 
 from .._rows cimport start_of
-from .lanes cimport QUEUE, Queue, ascii_words, divide, drain, edges_of, enqueue, fold, hash_all, map_bits
 from .murmur cimport murmur3
 
 from .._input.validate import brief, is_missing
-from .._rows import Rows
+from .._rows import FLOAT32, FLOAT64, INT32, INT64, Rows
 
 cdef extern from "Python.h":
     bint Py_UNICODE_ISALNUM(uint32_t c) noexcept nogil
@@ -34,6 +33,21 @@ cdef extern from "Python.h":
     int PyUnicode_KIND(object text)             # bytes a character
     const void* PyUnicode_DATA(object text)
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
+
+cdef extern from "_hashing/lanes.h" nogil:
+    enum: QUEUE
+    ctypedef struct Queue:
+        uint32_t[QUEUE] column
+        int32_t[QUEUE] sign, start, size, longer
+        int n, n_longer
+    int64_t fold(const void* points, int64_t n, int width, unsigned char* out, unsigned char* flags, bint lower, bint words)
+    void map_bits()
+    int32_t* edges_of(const unsigned char* flags, int64_t n, bint longer, int32_t* edge)
+    int64_t drain(uint32_t* slots, int64_t n, int32_t* columns, int32_t* counts, int64_t* squares)
+    void divide(const int32_t* counts, int64_t n, double by, void* out, int size)
+    int32_t* ascii_words(const unsigned char* text, int64_t n, unsigned char* out, bint lower, bint longer, int32_t* edge)
+    void enqueue(Queue* w, const unsigned char* text, const int32_t* edges, int n, int span)
+    void hash_all(Queue* w, uint32_t mask, int signs)
 
 cdef enum:
     WORD, CHAR, CHAR_WB         # analyzers
@@ -55,8 +69,7 @@ WHITE_SPACES = re.compile(r"\s\s+")   # one space, for n-grams of characters
 NORMS = {None: NONE, "l1": L1, "l2": L2}
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}".encode()
 column_in = itemgetter(0)
-cdef object new = np.empty, FLOAT32 = np.dtype(np.float32), FLOAT64 = np.dtype(np.float64), INT32 = np.dtype(np.int32)
-cdef object INT64 = np.dtype(np.int64), NOTHING = np.empty(0)
+cdef object new = np.empty, NOTHING = np.empty(0)
 
 ctypedef fused number:
     float

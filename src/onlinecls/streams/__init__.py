@@ -16,7 +16,3 @@ from ._read import options_of, read
 from ._stream import Batch, Stream
 
 __all__ = ["Batch", "MalformedLineError", "Stream", "options_of", "read"]
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -13,7 +13,3 @@
 from ._vectorizer import TableVectorizer, described, rebuild, slot_names  # noqa: F401
 
 __all__ = ["TableVectorizer"]
-
-
-def __dir__() -> list[str]:
-    return __all__

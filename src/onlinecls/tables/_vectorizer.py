@@ -114,7 +114,10 @@ class TableVectorizer(Estimator):
 
     def transform(self, X: Any) -> Any:
         """Return rows by the statistics so far, without learning anything; a warning names columns learnt that a frame lacks."""
-        return plain_rows(self._read(X, None, learn=False)[0])
+        return plain_rows(self._transformed(X))
+
+    def _transformed(self, X: Any) -> Any:
+        return self._read(X, None, learn=False)[0]
 
     def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the columns, values and statistics of rows from scratch. Returns the vectorizer."""
@@ -165,10 +168,8 @@ class TableVectorizer(Estimator):
         return {feature_of(*number): (n, mean, (squares / n) ** 0.5 if n else 0.0) for number, (n, mean, squares) in pairs}
 
     def _known(self, learn: bool, anew: bool = False) -> Cells:
-        """Return what has been learnt; of a vectorizer that has learnt nothing, what nothing is, if it learns.
-
-        All parameters are checked when one of them is another object. anew : whatever has been learnt.
-        """
+        """Return what has been learnt; of a vectorizer that has learnt nothing, what nothing is, if it learns. All parameters
+        are checked when one of them is another object. anew : whatever has been learnt."""
         cells, values = None if anew else self.__dict__.get("_cells"), self._parameter_values()(self.__dict__)
         if cells is not None and are_same(self.__dict__.get("_checked"), values):
             return cells

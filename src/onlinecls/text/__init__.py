@@ -17,7 +17,3 @@ from ._rows import lasting, n_rows_of, part_of, plain_rows  # noqa: F401
 from ._vectorizer import HashingVectorizer
 
 __all__ = ["Contribution", "Feature", "FeatureNames", "HashingVectorizer"]
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -116,7 +116,7 @@ class FeatureNames:
 
     def transform(self, X: Iterable[Any]) -> Any:
         """Return the rows that the vectorizer makes of texts, and learn the names of their columns."""
-        return self.vectorizer._rows_of(X, self._hasher(), self.vectorizer._way())
+        return self.vectorizer._matrix(self.vectorizer._rows_of(X, self._hasher(), self.vectorizer._way()))
 
     def _hasher(self) -> RowHasher:
         """Return what makes rows of texts, and tells their words. (For streams.)"""
