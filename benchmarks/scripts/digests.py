@@ -22,7 +22,7 @@ from itertools import product
 from pathlib import Path
 
 os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # (sums by several threads have other last bits, and so do
-os.environ["OPENBLAS_CORETYPE"] = "Haswell"  # those of other processors' loops)
+os.environ |= {"OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR"}  # other processors' loops)
 
 import numpy as np
 from scipy.sparse import csr_matrix
