@@ -22,7 +22,7 @@ from itertools import product
 from pathlib import Path
 
 os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}  # (by several threads, or other SIMD, last bits differ)
-os.environ["OPENBLAS_CORETYPE"], os.environ["NPY_DISABLE_CPU_FEATURES"] = "Haswell", "X86_V4 AVX512_ICL AVX512_SPR"
+os.environ |= {"OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR"}
 
 import numpy as np
 from scipy.sparse import csr_matrix
