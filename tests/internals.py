@@ -9,7 +9,7 @@ from onlinecls import OnlineToBatch, _core, _files, _registry, load
 from onlinecls._cli import main, options, stopping
 from onlinecls._compiled import model
 from onlinecls._input import validate
-from onlinecls._models.state import State
+from onlinecls._models import State
 from onlinecls._wings.dual_ascent import dual_ascent as ascent
 from onlinecls._wings.dual_ascent.estimators import AscentState
 from onlinecls._wings.kernels.estimators import Kernel, SupportState

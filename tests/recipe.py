@@ -33,7 +33,7 @@ EDITS = [
     ("_core.pyx", "    elif p.geometry == FORGETTING:\n        apply_step_all(FORGETTING,",
      "    elif p.geometry == EXACT:\n        apply_step_all(EXACT, state, context, steps, data, indices, row, p)\n"
      "    elif p.geometry == FORGETTING:\n        apply_step_all(FORGETTING,"),
-    ("_models/states.py", "class ForgettingState(GaussianState):",
+    ("_models.py", "class ForgettingState(GaussianState):",
      'class ExactState(GaussianState):\n    """values : w and σ."""\n\n    geometry = "exact"\n\n\n'
      "class ForgettingState(GaussianState):"),
     ("_registry.py", 'Algorithm("arow", "arow", "gaussian",', 'Algorithm("arow", "arow", "exact",'),

@@ -146,7 +146,7 @@ cdef checked_numbers(given, Py_ssize_t n, double least):
 
 
 cdef class Model:
-    """The arrays that learning changes, as the training loops see them. A state (_models/state.py) declares and grows them.
+    """The arrays that learning changes, as the training loops see them. A state (_models.py) declares and grows them.
 
     values : flat array, a run of (first slots, second slots) of all vectors for each feature, the constant feature last.
     sigma : full covariances, (vectors, n_features + 1, n_features + 1); or empty. correction : see rounds.pxd, or empty.

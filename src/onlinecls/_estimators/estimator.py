@@ -12,7 +12,7 @@ import numpy as np
 
 from .._compiled.model import own_lock
 from .._input.compat import tags
-from .._models.state import State
+from .._models import State
 from . import merging, saving
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 from .._compiled import model
 from .._input import validate
 from .._input.compat import random_state, warn_caller
-from .._models.state import NO_ORDER, NO_WEIGHTS
+from .._models import NO_ORDER, NO_WEIGHTS
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

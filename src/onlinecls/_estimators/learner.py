@@ -18,8 +18,7 @@ import numpy as np
 from .._compiled import model
 from .._input import validate
 from .._input.compat import not_fitted, warn_caller
-from .._models.state import read_only
-from .._models.states import STATES
+from .._models import STATES, read_only
 from .._registry import AUTO, Params, select
 from .._rows import Rows
 from . import fitting, saving
@@ -412,8 +411,8 @@ class WithVariances(OnlineLearner):
         """
         state = self._fitted_state()
         with np.errstate(under="ignore"):
-            found = state.covariance(self._flat)
-            return over(found[:-1] if state.n_none else found, state.scale * state.scale)
+            found = state.covariance[: len(state.covariance) - state.n_none]
+            return over(found[0] if self._flat or (found.ndim == 3 and len(found) == 1) else found, state.scale * state.scale)
 
     def _decide_with_std(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
         """Return the scores of X and their standard deviations √(x'Σx), (rows, vectors) each."""

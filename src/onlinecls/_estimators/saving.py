@@ -18,7 +18,7 @@ import numpy as np
 from .._files import PLAIN, InvalidError, is_json, packed, read, refusing, require, unpacked, write
 from .._input import validate
 from .._input.compat import not_fitted, random_state
-from .._models.states import STATES
+from .._models import STATES
 from .._registry import BOOLEAN, COMMON, COMPOSED, OFFERED, estimator_class
 
 if TYPE_CHECKING:
@@ -147,7 +147,8 @@ def rebuilt(header: dict, arrays: dict[str, np.ndarray], composed: bool = False)
         require(header[name] in ENTRIES[name], f"{name}: {ENTRIES[name]}", header[name])
     require(is_json(header["metadata"]) and type(header["metadata"]) is dict, "metadata", type(header["metadata"]))
     estimator: Any = estimator_class(who)
-    return estimator._rebuilt(header, dict(arrays))
+    with np.errstate(all="ignore"):  # (of numbers that are then refused)
+        return estimator._rebuilt(header, dict(arrays))
 
 
 def save(learner: Any, path: Any, metadata: dict[str, Any] | None = None) -> None:
@@ -224,6 +225,6 @@ def load(path: Path, *, return_metadata: bool = False, max_bytes: int | None = N
     if max_bytes is not None and (isinstance(max_bytes, bool) or not isinstance(max_bytes, Integral) or max_bytes < 1):
         raise ValueError(f"onlinecls.load: max_bytes must be None or an integer >= 1, got max_bytes={max_bytes!r}.")
     header, arrays = read(place, validate.available_memory() if max_bytes is None else max_bytes)
-    with refusing(place), np.errstate(under="ignore"):
+    with refusing(place):
         learner = rebuilt(header, arrays, composed=True)
     return (learner, header["metadata"]) if return_metadata else learner

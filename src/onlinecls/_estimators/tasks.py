@@ -12,7 +12,7 @@ import numpy as np
 from .._compiled import model
 from .._input import validate
 from .._input.compat import available_if, warn_caller
-from .._models.states import STATES
+from .._models import STATES
 from .fitting import Batch, read_weights_of_fit, warn_of_skipped
 from .learner import WithVariances, WithWeights
 from .parameters import LinearParameters

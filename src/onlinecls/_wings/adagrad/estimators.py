@@ -9,8 +9,7 @@ import numpy as np
 
 from ..._estimators.parameters import estimator
 from ..._estimators.tasks import LinearClassifier
-from ..._models.state import WEIGHT, State
-from ..._models.states import DualAveragingState
+from ..._models import WEIGHT, DualAveragingState, State
 
 if TYPE_CHECKING:
     from ..._registry import Params

@@ -10,7 +10,7 @@ import numpy as np
 from ..._estimators.parameters import estimator
 from ..._estimators.tasks import WithProbabilities
 from ..._files import numbered, of_number, require, require_layout
-from ..._models.state import COMMON, STATES, Array, State, read_only
+from ..._models import COMMON, STATES, Array, State, read_only
 from ..._registry import Params, estimator_class
 from .combine import CommitteeModel
 

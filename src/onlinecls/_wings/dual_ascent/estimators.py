@@ -10,7 +10,8 @@ import numpy as np
 from ..._estimators.learner import WithWeights
 from ..._estimators.parameters import EpochParameters, LinearParameters, estimator
 from ..._estimators.tasks import LinearClassifier, OnlineClassifier, OnlineRegressor
-from ..._models.state import WEIGHT, Array
+from ..._files import require
+from ..._models import WEIGHT, Array
 from ..._registry import Params
 from ..shared.groups import WithGroups
 from ..shared.simplex import GROUP
@@ -84,11 +85,12 @@ class AscentState(WithGroups, AscentModel):
     ARRAYS = {**WithGroups.ARRAYS, "shared": Array((3,), least=-1e300, most=1e300)}
     params: AscentParams
 
-    def _problem_of_values(self) -> str:
+    def check(self) -> None:
+        super().check()
         ages = self.numbers("ages")
         fits = ages.min() >= 0.0 and self.shared[SHARED["lipschitz"]] <= 1e150
         fits = fits and (np.abs(self._summed()).max() <= 1e300 if len(self.correction) else not ages.any())
-        return "" if fits else "sums beyond what steps make"
+        require(fits, "sums that steps make", "larger ones")
 
     def _with_vectors(self, counts: np.ndarray, source: np.ndarray) -> Self:
         """Copy vectors to the bit; where they are halved, or columns of 0 make another simplex, as if the ages were 0."""
@@ -140,10 +142,11 @@ class EntropicState(AscentState):
     KNOWN = "high"
     SLOTS = (Array(half=0.0, most="largest", merge=None), WEIGHT)  # (the mean is of u, from which the powers follow)
 
-    def _problem_of_values(self) -> str:  # Z > 0, and no u far above K, where these are known
+    def check(self) -> None:  # Z > 0, and no u far above K, where these are known
+        super().check()
         u = np.abs(self.slot(1)) if self.params.geometry == "sinh" else self.slot(1)
         fits = (self.numbers("high") > 0.0) & (u.max(axis=0) <= self.numbers("shift") + 100.0) | ~self.groups.any(axis=1)
-        return super()._problem_of_values() if fits.all() else "a sum that is not that of its terms"
+        require(fits.all(), "sums of powers", "others")
 
     def dual_value(self) -> float:
         size = (self.n_features + self.params.has_intercept) * self.n_columns / len(self.groups)

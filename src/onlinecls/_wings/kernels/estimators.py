@@ -14,7 +14,7 @@ from ..._estimators.tasks import OnlineClassifier, OnlineRegressor
 from ..._files import require, require_layout
 from ..._input import validate
 from ..._input.compat import issparse
-from ..._models.state import COMMON, FLOAT64, STATES, Array, State
+from ..._models import COMMON, FLOAT64, STATES, Array, State
 from . import support
 from .support import packed
 
@@ -250,13 +250,14 @@ class SupportState(State, support.SupportSet):
         state.kept = vectors, np.arange(size), state.alpha
         return state
 
-    def _problem_of_values(self) -> str:
-        """Describe a fault of the inverse Q of a Gram matrix: up to rounding, Q_ii >= 1/k(x_i, x_i), Q_ij² <= Q_ii Q_jj."""
+    def check(self) -> None:
+        """Check the inverse Q of a Gram matrix, too: up to rounding, Q_ii >= 1/k(x_i, x_i), Q_ij² <= Q_ii Q_jj."""
+        super().check()
         rows, columns = np.tril_indices(self.size if len(self.Q) else 0)
         diagonal = self.Q[rows == columns]
         roots, share = np.sqrt(np.maximum(diagonal, 0.0)), diagonal * self.norms[: len(diagonal)]
         fits = ((share >= 0.5) & (share <= 1e30)).all() and (np.abs(self.Q) <= 2.0 * roots[rows] * roots[columns]).all()
-        return "" if fits else "an inverse that no kernel matrix has"
+        require(fits, "the inverse of a kernel matrix", "another one")
 
 
 STATES["gaussian_kernel"] = SupportState  # (of a second-order learner)

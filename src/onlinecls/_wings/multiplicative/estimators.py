@@ -11,7 +11,7 @@ import numpy as np
 from ..._estimators.learner import OnlineLearner
 from ..._estimators.parameters import LinearParameters, estimator
 from ..._estimators.tasks import LinearClassifier, OnlineRegressor
-from ..._models.state import WEIGHT, Array
+from ..._models import WEIGHT, Array
 from ..one_class.estimators import OnlineOneClass
 from ..shared.groups import WithGroups
 from ..shared.simplex import GROUP

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._estimators.learner import OnlineLearner, over
 from ..._estimators.parameters import EpochParameters, estimator
-from ..._models.state import NO_WEIGHTS
+from ..._models import NO_WEIGHTS
 from ..shared.groups import WithGroups
 from .centre import FIELDS, CentreModel
 

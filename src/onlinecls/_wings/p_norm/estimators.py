@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._estimators.parameters import estimator
 from ..._estimators.tasks import LinearClassifier
-from ..._models.state import WEIGHT, Array
+from ..._models import WEIGHT, Array
 from ..shared.groups import WithGroups
 from .p_norm import FIELDS, PNormModel, power_of
 

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..._models.state import Array, State
+from ..._models import Array, State
 
 
 class WithGroups(State):

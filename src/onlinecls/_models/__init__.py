@@ -1,1 +1,0 @@
-"""Models: how the arrays that learning changes start, grow, are read, checked, merged and saved."""
