@@ -38,7 +38,7 @@ from ._estimators.learner import state_of
 from ._input import validate
 from ._input.compat import issparse, kind_of
 from ._registry import ALGORITHMS, POSITIVE, algorithms_of, estimator_class, parameter_error, select
-from .reference.potential import entropy_of_shares
+from .reference.potential import Entropic
 
 __all__ = [
     "Bound", "Certificate", "Course", "arow", "certify", "distance", "dual_ascent", "fixed_rate", "follow", "follow_the_leader",
@@ -367,7 +367,7 @@ def _quadratic(course: Course, u: np.ndarray) -> float:
 
 def _entropy(learner: Any, u: np.ndarray) -> float:
     """Compute the relative entropy of u's shares to uniform ones, infinite if u has no shares."""
-    return entropy_of_shares(u.ravel() / float(learner.norm_bound), bool(learner.signed))
+    return Entropic(1.0, float(learner.norm_bound), bool(learner.signed)).value(u.ravel())
 
 
 def _lossless(course: Course, u: np.ndarray, allowed: float) -> tuple[float, float]:

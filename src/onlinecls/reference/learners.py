@@ -15,6 +15,7 @@ from .rules import Stats, Step
 
 State: TypeAlias = dict[str, tuple[Any, Any]]
 
+
 def blocks(Sigma: np.ndarray, z: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield each full block of Sigma, (d, d) or k of them one below the other, with its part of z."""
     d = Sigma.shape[1]
@@ -26,18 +27,12 @@ def times(Sigma: np.ndarray, z: np.ndarray) -> np.ndarray:
     return Sigma * z if Sigma.ndim == 1 else np.concatenate([S @ x for S, x in blocks(Sigma, z)])
 
 
-def add_precision(Sigma: np.ndarray, beta: float, z: np.ndarray) -> np.ndarray:
-    """Return Σ after Σ^-1 += beta z z', in diagonal form, or in full form on the block of each class."""
+def add_precision(Sigma: np.ndarray, beta: float, z: np.ndarray, floor: float = 0.0) -> np.ndarray:
+    """Return Σ after Σ^-1 += beta z z', in diagonal form (variances at least `floor`), or in full form on each class's block."""
     if Sigma.ndim == 1:
-        return Sigma / (1 + beta * z**2 * Sigma)
+        return np.maximum(Sigma / (1 + beta * z**2 * Sigma), floor)
     added = lambda S, x: np.linalg.inv(np.linalg.inv(S) + beta * np.outer(x, x)) if x.any() else S  # noqa: E731
     return np.concatenate([added(S, x) for S, x in blocks(Sigma, z)])
-
-
-def root(S: np.ndarray) -> np.ndarray:
-    """Return the square root of a positive semidefinite matrix."""
-    values, vectors = np.linalg.eigh(S)
-    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
 
 
 class Learner:
@@ -68,17 +63,13 @@ class Learner:
         """Learn the target y of x, where errors up to epsilon have no loss."""
         x = np.asarray(x, dtype=np.float64)
         self.forget()
-        return bool(np.any(x)) and self.update_towards(x, y, c, epsilon)
+        return bool(np.any(x)) and self.update(x, c, y, epsilon)
 
     def forget(self) -> None:
         """Forget what a row, whichever it is, lets this learner forget."""
 
-    def update(self, z: np.ndarray, c: float) -> bool:
-        """Learn z != 0.  True when the model changed."""
-        raise NotImplementedError
-
-    def update_towards(self, x: np.ndarray, y: float, c: float, epsilon: float) -> bool:
-        """Learn the target y of x != 0.  True when the model changed."""
+    def update(self, z: np.ndarray, c: float, y: float | None = None, epsilon: float = 0.0) -> bool:
+        """Learn the signed example z != 0, or the target y of z.  True when the model changed."""
         raise NotImplementedError
 
     def split(self, multi_class: str) -> State:
@@ -87,32 +78,30 @@ class Learner:
 
 
 class Additive(Learner):
-    """w += tau z, for a rule Stats -> Step. `params` are passed to the rule; the loss of classes is 0 from `margin` on.
-
-    `learn` takes the margin and the margin without a loss (for targets 0) as arguments.
-    """
+    """w += tau z, for a rule Stats -> Step. `params` are passed to the rule; the loss of classes is 0 from `margin` on."""
 
     largest: float = float(np.finfo(np.float64).max / 4)  # steps with larger scalars are skipped
+    floor: float = float(np.finfo(np.float64).tiny / np.finfo(np.float64).eps)  # of variances
     joins_as_none = True
 
     def __init__(self, d: int, rule: Callable[..., Step], margin: float = 1.0, **params: Any) -> None:
         super().__init__(d)
         self.rule, self.wanted, self.params = rule, margin, params
 
-    def update(self, z: np.ndarray, c: float) -> bool:
-        return self.learn(z, float(self.w @ z) - self.offset, self.wanted, c)
-
-    def update_towards(self, x: np.ndarray, y: float, c: float, epsilon: float) -> bool:
-        """Learn the signed example sgn(y - w.x) x, whose margin is epsilon - |y - w.x|."""
-        error = y - float(self.w @ x)
-        return self.learn(x if error >= 0.0 else -x, epsilon - abs(error), 0.0, c)
-
-    def learn(self, z: np.ndarray, margin: float, wanted: float, c: float) -> bool:
-        """Take the rule's step for z, whose margin is known.  True when the model changed."""
-        step = self.rule(Stats(margin, max(0.0, wanted - margin), float(z @ z), 0.0, c), **self.params)
-        if step.tau == 0.0 or not step.tau <= self.largest:
+    def update(self, z: np.ndarray, c: float, y: float | None = None, epsilon: float = 0.0) -> bool:
+        """Take the rule's step for z; for a target, sgn(y - w.z) z is the signed example, its margin epsilon - |y - w.z|."""
+        margin, wanted = float(self.w @ z) - self.offset, self.wanted
+        if y is not None:
+            error = y - float(self.w @ z)
+            z, margin, wanted = z if error >= 0.0 else -z, epsilon - abs(error), 0.0
+        along = z if self.Sigma is None else times(self.Sigma, z)
+        v = 0.0 if self.Sigma is None else float(z @ along)
+        step = self.rule(Stats(margin, max(0.0, wanted - margin), float(z @ z), v, c, self.offset), **self.params)
+        if step == (0.0, 0.0) or not max(step.tau, step.beta, step.beta * float(np.max(z**2))) <= self.largest:
             return False
-        self.w = self.w + step.tau * z
+        self.w = self.w + step.tau * along
+        if self.Sigma is not None:
+            self.Sigma = add_precision(self.Sigma, step.beta, z, self.floor)
         return True
 
 
@@ -126,7 +115,6 @@ class Gaussian(Additive):
     """
 
     state: ClassVar[State] = {"w": (-1 / 2, 1 / 2), "Sigma": (1 / 2, 1 / 2)}
-    floor: float = float(np.finfo(np.float64).tiny / np.finfo(np.float64).eps)
 
     def __init__(
         self, d: int, rule: Callable[..., Step], covariance: str = "diagonal", initial_variance: float = 1.0,
@@ -147,17 +135,6 @@ class Gaussian(Additive):
             S *= np.outer(shares, shares)
         self.Sigma = grown
 
-    def learn(self, z: np.ndarray, margin: float, wanted: float, c: float) -> bool:
-        v = float(z @ times(self.Sigma, z))
-        step = self.rule(Stats(margin, max(0.0, wanted - margin), float(z @ z), v, c, self.offset), **self.params)
-        if step == (0.0, 0.0) or not max(step.tau, step.beta, step.beta * float(np.max(z**2))) <= self.largest:
-            return False
-        self.w = self.w + step.tau * times(self.Sigma, z)
-        self.Sigma = add_precision(self.Sigma, step.beta, z)
-        if self.Sigma.ndim == 1:
-            self.Sigma = np.maximum(self.Sigma, self.floor)
-        return True
-
 
 class MatrixAdaGrad(Learner):
     """AdaGrad on the hinge loss with the full matrix G = Σ gg', g = -c z where m < 1. Duchi, Hazan, Singer (COLT 2010).
@@ -171,7 +148,7 @@ class MatrixAdaGrad(Learner):
         super().__init__(d)
         self.eta0, self.delta, self.G = eta0, delta, np.zeros((d, d))
 
-    def update(self, z: np.ndarray, c: float) -> bool:
+    def update(self, z: np.ndarray, c: float, y: float | None = None, epsilon: float = 0.0) -> bool:
         if float(self.w @ z) >= 1.0:
             return False
         self.G = np.concatenate([S + np.outer(part, part) for S, part in blocks(self.G, c * z)])
@@ -184,8 +161,11 @@ class MatrixAdaGrad(Learner):
 
     def scaled(self, a: np.ndarray) -> np.ndarray:
         """Compute eta0 (delta I + G^(1/2))^-1 a."""
-        ridge = self.delta * np.eye(self.G.shape[1])
-        return np.concatenate([self.eta0 * np.linalg.solve(ridge + root(S), x) for S, x in blocks(self.G, a)])
+        found = []
+        for S, x in blocks(self.G, a):
+            squares, axes = np.linalg.eigh(S)
+            found.append(axes @ (axes.T @ x / (self.delta + np.sqrt(np.maximum(squares, 0.0)))))
+        return self.eta0 * np.concatenate(found)
 
 
 class DualMatrixAdaGrad(MatrixAdaGrad):
@@ -206,23 +186,12 @@ class DualMatrixAdaGrad(MatrixAdaGrad):
 GEOMETRIES: dict[str, type[Additive]] = {"additive": Additive, "gaussian": Gaussian}
 
 
-def joined(learners: list[Any]) -> Any:
-    """Join learners, one a class, to one whose vectors are theirs, one below the other."""
-    joint = copy(learners[0])
-    for name in joint.state:
-        setattr(joint, name, np.concatenate([getattr(learner, name) for learner in learners]))
-    joint.d = sum(learner.d for learner in learners)
-    return joint
-
-
-def parted(joint: Any, k: int) -> list[Any]:
-    """Part a joint learner of k classes into one a class."""
-    learners = [copy(joint) for _ in range(k)]
-    for name in joint.state:
-        for learner, part in zip(learners, np.split(getattr(joint, name), k), strict=True):
-            setattr(learner, name, part)
-            learner.d = joint.d // k
-    return learners
+def changed(learner: Any, **state: Any) -> Any:
+    """Return a copy of a learner with other arrays."""
+    found = copy(learner)
+    for name, value in state.items():
+        setattr(found, name, value)
+    return found
 
 
 class Model:
@@ -238,11 +207,20 @@ class Model:
     def __init__(self, make: Callable[[int], Any], d: int, k: int, multi_class: str = "crammer_singer") -> None:
         self.make, self.d, self.k, self.multi_class, self.none = make, d, k, multi_class, None
         self.t = self.n_mistakes = self.n_updates = 0
-        self.learners = [self.make(self.d) for _ in range(self.k if self.k > 2 else 1)]  # one a vector
+        self.learners = self.arranged([make(d) for _ in range(k if k > 2 else 1)])
 
-    def arranged(self) -> list[Any]:
-        """Return the learners as they learn: joint, where Crammer-Singer has several."""
-        return [joined(self.learners)] if self.k > 2 and self.multi_class == "crammer_singer" else self.learners
+    def arranged(self, learners: list[Any]) -> list[Any]:
+        """Return learners of a vector each as they learn: those of Crammer-Singer as one, its arrays one below the other."""
+        if len(learners) == 1 or self.multi_class == "ovr":
+            return learners
+        arrays = {name: np.concatenate([getattr(each, name) for each in learners]) for name in learners[0].state}
+        return [changed(learners[0], d=self.d * len(learners), **arrays)]
+
+    def parts(self) -> list[Any]:
+        """Return the learners of a vector each."""
+        return [
+            changed(each, d=self.d, **{name: np.split(getattr(each, name), each.d // self.d)[j] for name in each.state})
+            for each in self.learners for j in range(each.d // self.d)]
 
     def everyone(self) -> list[Any]:
         """Return all learners, `none` among them."""
@@ -251,12 +229,13 @@ class Model:
     @property
     def W(self) -> np.ndarray:
         """Weights of shape (k, d); k = 1 when one vector serves both classes."""
-        return np.concatenate([learner.w for learner in self.arranged()]).reshape(-1, self.d)
+        return np.concatenate([learner.w for learner in self.learners]).reshape(-1, self.d)
 
     @property
     def Sigma(self) -> np.ndarray | None:
         """Covariances of shape (k, d), or (k, d, d) if full, or None."""
-        return None if self.learners[0].Sigma is None else np.array([learner.Sigma for learner in self.learners])
+        found = [learner.Sigma for learner in self.learners]
+        return None if found[0] is None else np.concatenate(found).reshape(-1, *[self.d] * found[0].ndim)
 
     def predict(self, x: np.ndarray) -> int:
         """Return the code of the class of the highest score, the first of equals; of two classes, with one score, 1 above 0."""
@@ -281,29 +260,25 @@ class Model:
             return any([learner.step(x if j == y else -x, c) for j, learner in enumerate(self.everyone())])
         z, others = np.zeros((self.k, self.d)), np.where(np.arange(self.k) == y, -np.inf, self.W @ x)
         z[y], z[others.argmax()] = x, -x
-        (joint,) = self.arranged()
-        changed = joint.step(z.ravel(), c)
-        self.learners = parted(joint, self.k)
-        return changed
+        return self.learners[0].step(z.ravel(), c)
 
     def add_class(self, at: int) -> None:
         """Add a class with code `at`.  The second starts learning, the third splits the vector; new ones are `none`, or 0."""
-        if self.k == 2:
-            self.learners = [self.side(0), self.side(1)]
         if self.k >= 2:
+            parts = [self.side(0), self.side(1)] if self.k == 2 else self.parts()
             newcomer = self.make(self.d)
             newcomer.t = self.t
             if self.multi_class == "ovr" and newcomer.joins_as_none:
                 self.none = self.none or newcomer
                 newcomer = copy(self.none)
-            self.learners.insert(at, newcomer)
+            parts.insert(at, newcomer)
+            self.learners = self.arranged(parts)
         self.k += 1
 
     def side(self, code: int) -> Any:
-        """Return a copy of the learner of two classes as that of the smaller (code 0) or larger (1) label alone."""
-        part = copy(self.learners[0])
-        for name, factors in part.split(self.multi_class).items():
-            setattr(part, name, factors[code] * getattr(part, name))
+        """Return the learner of two classes as that of the smaller (code 0) or larger (1) label alone."""
+        (both,) = self.learners
+        part = changed(both, **{name: of[code] * getattr(both, name) for name, of in both.split(self.multi_class).items()})
         if isinstance(part, Gaussian) and part.Sigma.ndim == 1:
             part.Sigma = np.maximum(part.Sigma, part.floor)
         return part

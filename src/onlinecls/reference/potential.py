@@ -12,71 +12,59 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from math import exp, inf, log, log1p, sqrt
+from math import inf, log, sqrt
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy.optimize import bisect
+from scipy.special import entr, expit
 
 from .learners import Learner, State, add_precision, times
 from .rules import Stats
 
 
 class Loss(NamedTuple):
-    """A convex loss of the margin m = y w.x or, for targets, of the error e = y - w.x; and its (sub)derivative."""
+    """A convex loss l of t, the margin y w.x or, for targets, the error y - w.x; and its (sub)derivative.
+
+    least : min over t of c l(t) + αt, a function of α and c, which `LeaderLearner` needs.
+    """
 
     value: Callable[[float], float]
     slope: Callable[[float], float]
+    least: Callable[[float, float], float] = lambda alpha, c: -inf
 
 
 LOSSES = {
-    "hinge": Loss(lambda m: max(0.0, 1.0 - m), lambda m: -1.0 if m < 1.0 else 0.0),
-    "squared_hinge": Loss(lambda m: max(0.0, 1.0 - m) ** 2, lambda m: -2.0 * max(0.0, 1.0 - m)),
+    "hinge": Loss(lambda m: max(0.0, 1.0 - m), lambda m: -1.0 if m < 1.0 else 0.0, lambda a, c: a),
+    "squared_hinge": Loss(
+        lambda m: max(0.0, 1.0 - m) ** 2, lambda m: -2.0 * max(0.0, 1.0 - m), lambda a, c: a - a**2 / (4.0 * c)),
     "log_loss": Loss(
-        lambda m: log1p(exp(-m)) if m > -30.0 else -m, lambda m: -1.0 / (1.0 + exp(m)) if m < 700.0 else 0.0
-    ),
+        lambda m: float(np.logaddexp(0.0, -m)), lambda m: -float(expit(-m)),
+        lambda a, c: c * float(entr(a / c) + entr(1.0 - a / c))),
 }
 
 
 def insensitive(epsilon: float) -> Loss:
     """Return the loss [|e| - epsilon]+."""
-    return Loss(lambda e: max(0.0, abs(e) - epsilon), lambda e: float(np.sign(e)) if abs(e) > epsilon else 0.0)
+    return Loss(
+        lambda e: max(0.0, abs(e) - epsilon), lambda e: float(np.sign(e)) if abs(e) > epsilon else 0.0,
+        lambda a, c: -epsilon * abs(a))
 
 
 REGRESSION_LOSSES = {
     "absolute": insensitive(0.0),
-    "squared": Loss(lambda e: e * e, lambda e: 2.0 * e),
+    "squared": Loss(lambda e: e * e, lambda e: 2.0 * e, lambda a, c: -(a**2) / (4.0 * c)),
 }
-
-
-def entropy_of_shares(shares: np.ndarray, signed: bool) -> float:
-    """Return the least Σ p log(n p) over p >= 0 that sum to 1 and have these shares; infinite if there are none.
-
-    signed: p+ - p- = shares, n = 2d, and the rest, 1 - ||shares||_1, goes to pairs as √(shares² + 4c²). Else p = shares, n = d.
-    """
-    d = len(shares)
-    if not signed:
-        if shares.min() < 0.0 or abs(shares.sum() - 1.0) > 1e-9:
-            return inf
-        ratio = d * shares[shares > 0.0]  # (Σ p log(n p) - p + 1/n is the same, and keeps its digits where p is near 1/n)
-        return float((np.sum(ratio * np.log(ratio) - (ratio - 1.0)) + d - len(ratio)) / d)
-    if np.abs(shares).sum() > 1.0 + 1e-9:
-        return inf
-    low, high = 0.0, 1.0  # p+ p- = c², p+ + p- = √(shares² + 4c²), whose sum grows with c: bisection
-    for _ in range(200):
-        c = (low + high) / 2
-        low, high = (c, high) if np.sqrt(shares**2 + 4 * c**2).sum() < 1.0 else (low, c)
-    if not low:
-        p = np.abs(shares[shares != 0.0])
-        return float(np.sum(p * np.log(2 * d * p)))
-    a = np.arcsinh(shares / (2 * low))  # p± = c e^±a: Σ p log(n p) is Σ shares a + log(n c), and 1/(n c) the mean of cosh a
-    return float(shares @ a - np.log1p(2.0 * np.mean(np.sinh(a / 2.0) ** 2)))
 
 
 # --- f -------------------------------------------------------------------------------------------------------------------------
 
 
 class SquaredNorm:
-    """f(w) = σ/2 ||w||²:  w = θ/σ.  The base of the others, which are read in the same way."""
+    """f(w) = σ/2 ||w||²:  w = θ/σ.  The base of the others, which are read in the same way.
+
+    (Where f is a squared norm, f*(θ) is half of θ.w.)
+    """
 
     beta: float = 1.0
     Sigma: Any = None
@@ -99,7 +87,7 @@ class SquaredNorm:
 
     def conjugate(self, theta: np.ndarray) -> float:
         """Return f*(θ)."""
-        return float(theta @ theta) / (2.0 * self.sigma)
+        return float(theta @ self.weights(theta)) / 2.0
 
     def weights(self, theta: np.ndarray) -> np.ndarray:
         """Return ∇f*(θ)."""
@@ -117,13 +105,10 @@ class PNorm(SquaredNorm):
     """
 
     def __init__(self, p: float) -> None:
-        self.p, self.q, self.beta = p, p / (p - 1.0), 1.0
+        self.p, self.q = p, p / (p - 1.0)
 
     def value(self, u: np.ndarray) -> float:
         return float(np.linalg.norm(u, self.q)) ** 2 / (2.0 * (self.q - 1.0))
-
-    def conjugate(self, theta: np.ndarray) -> float:
-        return (self.q - 1.0) * float(np.linalg.norm(theta, self.p)) ** 2 / 2.0
 
     def weights(self, theta: np.ndarray) -> np.ndarray:
         norm = float(np.linalg.norm(theta, self.p))
@@ -143,7 +128,8 @@ class Entropic(SquaredNorm):
     """
 
     def __init__(self, sigma: float = 1.0, norm_bound: float = 1.0, signed: bool = True) -> None:
-        self.sigma, self.beta, self.W, self.signed = sigma, sigma, norm_bound, signed
+        super().__init__(sigma)
+        self.W, self.signed = norm_bound, signed
 
     def entries(self, theta: np.ndarray) -> np.ndarray:
         """Return the exponents Wθ/σ of the simplex's entries, those of both signs if `signed`."""
@@ -151,8 +137,27 @@ class Entropic(SquaredNorm):
         return np.concatenate([exponents, -exponents]) if self.signed else exponents
 
     def value(self, u: np.ndarray) -> float:
-        """Return the least f over the shares with difference u; infinite if there are none."""
-        return self.sigma * entropy_of_shares(np.asarray(u) / self.W, self.signed)
+        """Return the least f over p >= 0 that sum to 1 and give u; infinite if there are none.
+
+        signed: p+ - p- = u/W, n = 2d, and the rest, 1 - ||u/W||_1, goes to pairs of sums √(u²/W² + 4c²). Else p = u/W, n = d.
+        """
+        shares, d = u / self.W, len(u)
+        if not self.signed:
+            if shares.min() < 0.0 or abs(shares.sum() - 1.0) > 1e-9:
+                return inf
+            ratio = d * shares[shares > 0.0]  # (Σ p log(n p) - p + 1/n is the same, and keeps its digits where p is near 1/n)
+            return self.sigma * float((np.sum(ratio * np.log(ratio) - (ratio - 1.0)) + d - len(ratio)) / d)
+        if np.abs(shares).sum() > 1.0 + 1e-9:
+            return inf
+        low, high = 0.0, 1.0  # p+ p- = c²: the sum of the pairs grows with c, by halving
+        for _ in range(200):
+            c = (low + high) / 2
+            low, high = (c, high) if np.sqrt(shares**2 + 4 * c**2).sum() < 1.0 else (low, c)
+        if not low:
+            p = np.abs(shares[shares != 0.0])
+            return self.sigma * float(np.sum(p * np.log(2 * d * p)))
+        a = np.arcsinh(shares / (2 * low))  # p± = c e^±a: Σ p log(n p) is Σ u/W a + log(n c), and 1/(n c) the mean of cosh a
+        return self.sigma * float(shares @ a - np.log1p(2.0 * np.mean(np.sinh(a / 2.0) ** 2)))
 
     def conjugate(self, theta: np.ndarray) -> float:
         """Return f*(θ) = σ log of the mean of e^(Wθ/σ) over the entries."""
@@ -229,9 +234,6 @@ class Quadratic(SquaredNorm):
     def value(self, u: np.ndarray) -> float:
         return float(u @ (u / self.Sigma if self.Sigma.ndim == 1 else np.linalg.solve(self.Sigma, u))) / 2.0
 
-    def conjugate(self, theta: np.ndarray) -> float:
-        return float(theta @ times(self.Sigma, theta)) / 2.0
-
     def weights(self, theta: np.ndarray) -> np.ndarray:
         return times(self.Sigma, theta)
 
@@ -273,11 +275,12 @@ class PotentialLearner(Learner):
     theta: Any
     state: ClassVar[State] = SquaredNorm.state
     joins_as_none = True
+    paid: float = 0.0  # Σ ηz.w, and the sum on the right side, of the rounds so far
+    added: float = 0.0
 
     def __init__(self, d: int, f: Any, loss: Loss, eta: float | Callable[[Stats, np.ndarray], float] = 1.0) -> None:
         super().__init__(d)
         self.f, self.loss, self.eta, self.state = f.begin(d), loss, eta, f.state  # type: ignore[misc]
-        self.steps: list[tuple[np.ndarray, float, float]] = []  # η z, its product with w, and what it adds on the right side
 
     @property
     def Sigma(self) -> Any:
@@ -293,64 +296,33 @@ class PotentialLearner(Learner):
         """The weights of the next round."""
         return self.f.weights(self.theta)
 
-    def update(self, z: np.ndarray, c: float) -> bool:
-        f = self.f.seen(z)
-        m = float(f.weights(self.theta) @ z)
-        return self.take(f, z, self.loss.slope(m) * z, m, self.loss.value(m), c)
-
-    def update_towards(self, x: np.ndarray, y: float, c: float, epsilon: float) -> bool:
-        f = self.f.seen(x)
-        e = y - float(f.weights(self.theta) @ x)
-        return self.take(f, x, -self.loss.slope(e) * x, -abs(e), self.loss.value(e), c)
-
-    def take(self, f: Any, x: np.ndarray, gradient: np.ndarray, m: float, loss: float, c: float) -> bool:
-        """Update θ -= η gradient if there is a loss."""
-        s = Stats(m, loss, float(x @ x), f.dual_norm(x) ** 2, c)
-        step = (c * float(self.eta(s, x) if callable(self.eta) else self.eta) if loss > 0.0 else 0.0) * gradient
+    def update(self, z: np.ndarray, c: float, y: float | None = None, epsilon: float = 0.0) -> bool:
+        """Learn the loss of t, the margin w.z or, for a target, the error y - w.z."""
+        z, f = z if y is None else -z, self.f.seen(z)
+        w = f.weights(self.theta)
+        t = float(w @ z) + (y or 0.0)
+        s = Stats(t if y is None else -abs(t), self.loss.value(t), float(z @ z), f.dual_norm(z) ** 2, c)
+        rate = self.eta(s, z) if callable(self.eta) else self.eta
+        step = (c * rate * self.loss.slope(t) if s.loss > 0.0 else 0.0) * z
         if not step.any():
             return False
-        right = f.dual_norm(step) ** 2 / (2.0 * f.beta) + f.conjugate(self.theta) - self.f.conjugate(self.theta)
-        self.steps.append((step, float(step @ f.weights(self.theta)), right))
+        self.paid += float(step @ w)
+        self.added += f.dual_norm(step) ** 2 / (2.0 * f.beta) + f.conjugate(self.theta) - self.f.conjugate(self.theta)
         self.f, self.theta = f, self.theta - step
         return True
 
     def lemma_1(self, u: Any, lam: float = 1.0) -> tuple[float, float]:
-        """Return both sides of Lemma 1 so far, (paid, allowed), for a competitor u."""
+        """Return both sides of Lemma 1 so far, (paid, allowed), for a competitor u.  (θ is the sum of all -ηz.)"""
         u = np.asarray(u, dtype=np.float64)
-        paid = sum(left / lam - float(step @ u) for step, left, _ in self.steps)
-        return paid, (self.f.value(lam * u) + sum(right for *_, right in self.steps)) / lam
-
-
-# --- follow the regularized leader ---------------------------------------------------------------------------------------------
-
-
-class Dual(NamedTuple):
-    """Describe what a row of weight c and target y adds to the dual by its α: the range of α/c, the gain g(α), its derivative."""
-
-    low: float
-    high: float
-    gain: Callable[[float, float, float], float]  # of α, c, y
-    slope: Callable[[float, float, float], float]
-
-
-def _entropy(share: float) -> float:
-    return -sum(p * log(p) for p in (share, 1.0 - share) if p > 0.0)
-
-
-DUALS = {
-    "hinge": Dual(0.0, 1.0, lambda a, c, y: a, lambda a, c, y: 1.0),
-    "log_loss": Dual(0.0, 1.0, lambda a, c, y: c * _entropy(a / c), lambda a, c, y: log((c - a) / a)),
-    "absolute": Dual(-1.0, 1.0, lambda a, c, y: a * y, lambda a, c, y: y),
-    "squared": Dual(-inf, inf, lambda a, c, y: a * y - a**2 / (4.0 * c), lambda a, c, y: y - a / (2.0 * c)),
-}
+        return self.paid / lam + float(self.theta @ u), (self.f.value(lam * u) + self.added) / lam
 
 
 class LeaderLearner(PotentialLearner):
     """w_t = argmin f(w) + Σ_{i <= t} c_i l_i(w), for any fixed f above (not Quadratic), by coordinate ascent on the dual.
 
-    loss : a name of DUALS. A row's α moves θ by α z; its optimum, given all others, is where the dual's derivative is 0, or an
-    end of its range. Sweeps go on until the duality gap is at most gap_tol. It is the tutorial's FoReL (aggressive dual ascent
-    schemes II): with the hinge loss the support vector machine of all rows so far.
+    loss : a name of LOSSES or REGRESSION_LOSSES. A row's α moves θ by αz; it is best, given all others, where α = -c l'(t), and
+    lies between 0 and the -c l'(t) of α = 0. Sweeps go on until the duality gap is at most gap_tol. It is the tutorial's FoReL
+    (aggressive dual ascent schemes II): with the hinge loss the support vector machine of all rows so far.
 
     Examples
     --------
@@ -365,17 +337,14 @@ class LeaderLearner(PotentialLearner):
 
     def __init__(self, d: int, f: Any, loss: str, gap_tol: float = 1e-6) -> None:
         super().__init__(d, f, {**LOSSES, **REGRESSION_LOSSES}[loss])
-        self.dual, self.of_margins, self.gap_tol = DUALS[loss], loss in LOSSES, gap_tol
-        self.rows: list[tuple[np.ndarray, float, float]] = []  # z, target (of classes 0), c
+        self.gap_tol = gap_tol
+        self.rows: list[tuple[np.ndarray, float, float]] = []  # z, y, c: t = y + w.z
         self.alpha: list[float] = []
 
-    def update(self, z: np.ndarray, c: float) -> bool:
-        return self.update_towards(z, 0.0, c)
-
-    def update_towards(self, z: np.ndarray, y: float, c: float, epsilon: float = 0.0) -> bool:
+    def update(self, z: np.ndarray, c: float, y: float | None = None, epsilon: float = 0.0) -> bool:
         """Add a row, and maximise the dual."""
         before = self.theta
-        self.rows.append((z, y, c))
+        self.rows.append((z, 0.0, c) if y is None else (-z, y, c))
         self.alpha.append(0.0)
         for _ in range(10_000):
             self.gap = self.duality_gap()
@@ -389,23 +358,15 @@ class LeaderLearner(PotentialLearner):
         """Maximise the dual in the α of row i."""
         z, y, c = self.rows[i]
         rest = self.theta - self.alpha[i] * z
-        slope = lambda alpha: self.dual.slope(alpha, c, y) - float(self.f.weights(rest + alpha * z) @ z)  # noqa: E731
-        low, high = ends = self.dual.low * c, self.dual.high * c
-        if high == inf:  # (the derivative at α is below -α/(2c) + its value at 0)
-            reach = 2.0 * c * abs(slope(0.0)) + 1e-300
-            low, high = -reach, reach
-        for _ in range(200):  # the derivative falls: halving
-            middle = (low + high) / 2.0
-            if not low < middle < high:
-                break
-            low, high = (middle, high) if slope(middle) > 0.0 else (low, middle)
-        alpha = next((end for end in ends if abs(end - low) <= 1e-14 * c), low)
-        self.alpha[i], self.theta = alpha, rest + alpha * z
+        slope = lambda alpha: -c * self.loss.slope(y + float(self.f.weights(rest + alpha * z) @ z)) - alpha  # noqa: E731
+        best = slope(0.0)
+        if slope(best) * best < 0.0:
+            best = bisect(slope, 0.0, best, xtol=1e-15 * abs(best), maxiter=200)
+        self.alpha[i], self.theta = best, rest + best * z
 
     def duality_gap(self) -> float:
-        """Compute Σ [c l(w) - g(α)] + w.θ, which is P(w) - D(α), as f(w) + f*(θ) = w.θ."""
+        """Compute Σ [c l(t) - min (c l + αt) + αy] + w.θ, which is P(w) - D(α), as f(w) + f*(θ) = w.θ."""
         w, gap = self.w, float(self.w @ self.theta)
         for (z, y, c), alpha in zip(self.rows, self.alpha, strict=True):
-            of = float(w @ z) if self.of_margins else y - float(w @ z)
-            gap += c * self.loss.value(of) - self.dual.gain(alpha, c, y)
+            gap += c * self.loss.value(y + float(w @ z)) - self.loss.least(alpha, c) + alpha * y
         return gap

@@ -34,6 +34,7 @@ class Step(NamedTuple):
 
 
 REST = Step()
+quantile = NormalDist().inv_cdf  # phi = Φ^-1(eta)
 
 
 class Rule(NamedTuple):
@@ -75,11 +76,6 @@ def least_squares(s: Stats, r: float = 1.0, r1: float | None = None, r2: float |
 def arow(s: Stats, r: float = 1.0, r1: float | None = None, r2: float | None = None) -> Step:
     """Step if m < 1:  w += l / (v + r1/c) Σz,  Σ^-1 += c z z'/r2.  Crammer, Kulesza, Dredze (NIPS 2009), eqs 7-9."""
     return least_squares(s, r, r1, r2) if s.loss > 0.0 else REST
-
-
-def quantile(eta: float) -> float:
-    """Return phi = Φ^-1(eta)."""
-    return NormalDist().inv_cdf(eta)
 
 
 def stdev_alpha(m: float, v: float, phi: float) -> float:
@@ -141,18 +137,15 @@ def scw1(s: Stats, eta: float, C: float = 1.0) -> Step:
     return stdev_step(min(C * s.weight, stdev_alpha(s.margin, s.v, phi)), s.v, phi)
 
 
-def scw2_alpha(m: float, v: float, phi: float, C: float) -> float:
-    """Return SCW-II's alpha, proposition 2 (LIBOL has n * 2 where n² is meant)."""
-    n = v + 1 / (2 * C)
-    gamma = phi * sqrt(phi**2 * m**2 * v**2 + 4 * n * v * (n + v * phi**2))
-    return max(0.0, (-(2 * m * n + phi**2 * m * v) + gamma) / (2 * (n**2 + n * v * phi**2)))
-
-
 @moves_the_mean_alone
 def scw2(s: Stats, eta: float, C: float = 1.0) -> Step:
-    """Step by SCW-II, with a squared penalty.  Proposition 2."""
-    phi = quantile(eta)
-    return stdev_step(scw2_alpha(s.margin, s.v, phi, C * s.weight), s.v, phi) if phi * sqrt(s.v) > s.margin else REST
+    """Step by SCW-II, with a squared penalty.  Proposition 2 (LIBOL has n * 2 where n² is meant)."""
+    m, v, phi = s.margin, s.v, quantile(eta)
+    if not phi * sqrt(v) > m:
+        return REST
+    n = v + 1 / (2 * C * s.weight)
+    gamma = phi * sqrt(phi**2 * m**2 * v**2 + 4 * n * v * (n + v * phi**2))
+    return stdev_step((-(2 * m * n + phi**2 * m * v) + gamma) / (2 * (n**2 + n * v * phi**2)), v, phi)
 
 
 #: The rules, by the names of their algorithms in the registry.
