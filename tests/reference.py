@@ -64,44 +64,24 @@ class Twin(Learner):
 
 
 @twin_of("p_norm")
-@dataclass(kw_only=True)
-class PNorm(Twin):
+class PNorm(potential.PotentialLearner):
     """m <= 0:  theta += z,  w_i = (q - 1) sgn(theta_i) |theta_i|^(p-1) / ||theta||_p^(p-2).  NAROW 4.1."""
 
-    p: float
-    radius: float = sqrt(2)
-
-    joins_as_none = True
-    state = {"theta": (-1 / 2, 1 / 2)}
-
-    @property
-    def w(self):
-        return potential.PNorm(self.p).weights(self.theta)
+    def __init__(self, d, p, radius=2**0.5, eta=potential.conservative):
+        super().__init__(d, potential.PNorm(p), potential.LOSSES["hinge"], eta)
 
     def split(self, multi_class):
         """Joint, the two halves of theta have a norm 2^(1/p) times that of one of them; w is homogeneous."""
-        share = 1 / 2 if multi_class == "ovr" else 2 ** ((self.p - 2) / self.p) / 2
+        share = 1 / 2 if multi_class == "ovr" else 2 ** ((self.f.p - 2) / self.f.p) / 2
         return {"theta": (-share, share)}
-
-    def eta(self, m, z):
-        return 1.0 if m <= 0 else 0.0
-
-    def update(self, z, c):
-        eta = self.eta(self.w @ z, z)
-        if eta == 0:
-            return False
-        self.theta = self.theta + eta * c * z
-        return True
 
 
 @twin_of("aggressive_p_norm")
 class AggressivePNorm(PNorm):
     """0 < m < 1 as well:  eta = clip((R^2/2 - m) / ||z||_p^2, 0, 1).  NAROW 4.1."""
 
-    def eta(self, m, z):
-        if not 0 < m < 1:
-            return super().eta(m, z)
-        return float(np.clip((self.radius**2 / 2 - m) / np.linalg.norm(z, self.p) ** 2, 0, 1))
+    def __init__(self, d, p, radius=2**0.5):
+        super().__init__(d, p, eta=potential.aggressive_p_norm_rate(p, radius))
 
 
 class Simplex:

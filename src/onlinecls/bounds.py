@@ -12,9 +12,7 @@ and of any competitor u, a vector of weights chosen in hindsight:
 >>> paid, round(allowed, 2)
 (3, 12.78)
 
-`certify` has both sides along the stream, by the learner's own theorem. docs/bounds.md tells what the theorems cover: two
-classes -1 and +1 (some targets, `one_class` no y), rows of weight 1, and learners without an intercept; `dual_ascent` joint
-learners of the classes 0 .. k - 1, too, with u of shape (k, d).
+`certify` has both sides along the stream, by the learner's own theorem. docs/bounds.md tells what the theorems cover.
 
 m = y w.x is a row's margin (of several classes, the score of its class y less that of the strongest rival), l its loss, L(u)
 the hinge loss of u over the rounds of the course that changed the model, l(u) that of a row (of several classes, the largest of
@@ -27,7 +25,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import wraps
 from inspect import cleandoc
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,9 +45,7 @@ __all__ = [
 
 WHO = "onlinecls.bounds"
 #: Required by every theorem: weights that start from 0, without an average, rows of weight 1, and a Σ that never grows.
-PLAIN: Mapping[str, object] = MappingProxyType(
-    {"fit_intercept": False, "average": False, "class_weight": None, "forgetting": 0.0}
-)
+PLAIN: Mapping[str, object] = {"fit_intercept": False, "average": False, "class_weight": None, "forgetting": 0.0}
 
 
 def __dir__() -> list[str]:
@@ -138,7 +133,7 @@ class Course(NamedTuple):
         loss = getattr(self.learner, "loss", "")
         if loss == "log_loss":
             return np.logaddexp.reduce(np.pad(-self.over(scores), ((0, 0), (1, 0))), axis=1)
-        return _positive(self.excess(scores)) ** (2 if loss == "squared" else 1)
+        return np.maximum(self.excess(scores), 0.0) ** (2 if loss == "squared" else 1)
 
     def loss(self, u: np.ndarray, weights: Any = None) -> float:
         """Compute L(u), the sum of l(u) over the rounds that changed the model; with weights: weighted, of all rounds."""
@@ -182,8 +177,8 @@ def follow(learner: Any, X: Any, y: Any = None, n_classes: int | None = None) ->
     _require(WHO, learner, {**PLAIN, **({"multi_class": "crammer_singer"} if n_classes else {})})
     kind, k, full = kind_of(learner), n_classes or 1, getattr(learner, "covariance", "") == "full"
     signed, values, make = kind == "classifier", learner.get_params(), type(learner)
-    rows = validate.read_rows(WHO, X.toarray() if issparse(X) and (full or k > 1 or not signed) else X, np.float64)
-    X = rows.array()
+    X = X.toarray() if issparse(X) and (full or k > 1 or not signed) else X
+    X = validate.read_rows(WHO, X, np.float64).array()
     n, d = X.shape
     name, named = "decision_function", {"classes": [-1.0, 1.0] if k == 1 else range(k)} if signed else {}
     if signed:
@@ -343,14 +338,6 @@ def _theorem(title: str, **needed: object) -> Callable[[Callable[..., tuple]], C
 # --- what several theorems sum -------------------------------------------------------------------------------------------------
 
 
-def _positive(numbers: Any) -> Any:
-    return np.maximum(0.0, numbers)
-
-
-def _squares(course: Course) -> Any:
-    return csr_matrix(course.X).power(2)
-
-
 def _beta(learner: Any, chi: np.ndarray) -> np.ndarray:
     """Compute β of Σ^-1 += β x x' in each round that changes the model: 1/r, or NAROW's [b - 1/χ]+."""
     if hasattr(learner, "b"):
@@ -361,7 +348,7 @@ def _beta(learner: Any, chi: np.ndarray) -> np.ndarray:
 def _quadratic(course: Course, u: np.ndarray) -> float:
     """Compute u'A u, A = Σ^-1 after the last row and Σ_0 = vI, v the initial variance."""
     learner = course.learner
-    squares = (course.X @ u) ** 2 if learner.covariance == "full" else _squares(course) @ u**2
+    squares = (course.X @ u) ** 2 if learner.covariance == "full" else csr_matrix(course.X).power(2) @ u**2
     return u @ u / getattr(learner, "initial_variance", 1.0) + (_beta(learner, course.chi) * squares) @ course.updated
 
 
@@ -440,7 +427,7 @@ def p_norm(course: Course, u: Any) -> tuple:
         R = float(learner.radius)
     S, loss, calm = np.sqrt(f) * R * np.sqrt(c), course.loss(u, eta), eta * (m > 0.0)  # (1/(q - 1) is p - 1)
     D = np.sum(calm**2 * squares + 2.0 * calm * m) / R**2 - calm.sum()
-    allowed = loss + S**2 / 2.0 + S * np.sqrt(_positive(S**2 / 4.0 + loss + D)) - calm.sum()
+    allowed = loss + S**2 / 2.0 + S * np.sqrt(max(S**2 / 4.0 + loss + D, 0.0)) - calm.sum()
     return (course.updated & (m <= 0.0)).sum(), allowed
 
 
@@ -578,7 +565,7 @@ def potential_based(course: Course, u: Any) -> tuple:
         _require(f"{WHO}.potential_based", course.learner, {"covariance": "full", "r1": None, "r2": None})
     m, eta, rate, squares, memory, f, c = _terms(course, u)
     Q = np.sum(eta**2 * squares + 2.0 * eta * m / rate + memory)  # θ'Σθ after the last row: L(u) + u.θ is at least the sum of η
-    return eta.sum(), course.loss(u, eta) + np.sqrt(f * c) * np.sqrt(_positive(Q))
+    return eta.sum(), course.loss(u, eta) + np.sqrt(f * c) * np.sqrt(max(Q, 0.0))
 
 
 @_theorem("NAROW paper, sections 4.2 and 4.3")
@@ -593,8 +580,8 @@ def second_order_perceptron(course: Course, u: Any) -> tuple:
     if learner.covariance == "full":
         first, second = r * first, (np.log1p(chi / r) + m * (2.0 * r - m) / (r * (r + chi))) @ on
     else:
-        second = r * np.log1p(v / r * (on @ _squares(course))).sum() + 2.0 * (on & (course.lookahead > 0.0)).sum()
-    return on.sum(), course.loss(u) + np.sqrt(first) * np.sqrt(_positive(second))
+        second = r * np.log1p(v / r * (on @ csr_matrix(course.X).power(2))).sum() + 2.0 * (on & (course.lookahead > 0.0)).sum()
+    return on.sum(), course.loss(u) + np.sqrt(first) * np.sqrt(max(second, 0.0))
 
 
 @_theorem("NAROW paper, section 5", covariance="full")
@@ -610,7 +597,7 @@ def narow(course: Course, u: Any) -> tuple:
     R2 = (course.norms() * on).max() ** 2
     first = 1.0 / (b * course.learner.initial_variance) + R2 * (np.log(b * chi) @ on)
     terms = np.minimum(1.0, b * course.chi) + m * (2.0 * chi - m * (b * chi - 1.0)) / chi**2  # (the last one without r_t)
-    return on.sum(), course.loss(u) + np.sqrt(u @ u * first) * np.sqrt(_positive(terms @ on))
+    return on.sum(), course.loss(u) + np.sqrt(u @ u * first) * np.sqrt(max(terms @ on, 0.0))
 
 
 @_theorem("AROW paper, Theorem 2", covariance="full", r1=None, r2=None)

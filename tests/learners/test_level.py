@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose
 
 import onlinecls
 from onlinecls import AROWRegressor, DualAscentRegressor, KernelOnlineRegressor, PassiveAggressiveRegressor
-from onlinecls.reference import Level
 
 LINEAR = [
     AROWRegressor(), AROWRegressor(covariance="full"), AROWRegressor(forgetting=0.01), AROWRegressor(0.5, average=True),
@@ -35,9 +34,15 @@ def new(learner, **others):
 
 
 def deviations(y, weights, forgetting):
-    """Return the twin's deviations of the rows with weights > 0, and its level after them."""
-    level = Level(forgetting)
-    return np.array([level.deviation(target, c) if c else 0.0 for target, c in zip(y, weights, strict=True)]), level.m
+    """Return y_t - m_t of the rows with weights > 0, m_t = Σ c y / Σ c of the rows before (m_1 = y_1), and m after them all.
+
+    λ = forgetting: the factor (1 - λ)^(t - s) is then in both sums.
+    """
+    found, m, mass = np.zeros(len(y)), y[weights > 0][0], 0.0
+    for t in np.flatnonzero(weights):
+        found[t], mass = y[t] - m, (1.0 - forgetting) * mass + weights[t]
+        m += weights[t] / mass * found[t]
+    return found, m
 
 
 @each

@@ -18,7 +18,7 @@ r=1.0)` is AROWClassifier(r=1.0), some hundred times slower. The library's tests
 any functions f_t: LOSSES, REGRESSION_LOSSES, `SquaredNorm`, `SimplexNorm`, `PNorm`, `Entropic`, `Quadratic` (with which it is
 the second-order Perceptron and NAROW). It knows both sides of Lemma 1. `LeaderLearner` follows the regularized leader with
 any of these f and losses. `MatrixAdaGrad` and `DualMatrixAdaGrad` are AdaGrad with its full matrix. `Scale` makes of a row
-what a learner reads, `Level` of a target. docs/reference.md shows how to use all of this.
+what a learner reads. docs/reference.md shows how to use all of this.
 """
 
 from .learners import GEOMETRIES, Additive, DualMatrixAdaGrad, Gaussian, Learner, MatrixAdaGrad, Model
@@ -38,12 +38,12 @@ from .potential import (
     conservative,
     insensitive,
 )
-from .reading import Level, Scale
+from .reading import Scale
 from .rules import RULES, Rule, Stats, Step
 
 __all__ = [
     "GEOMETRIES", "LOSSES", "REGRESSION_LOSSES", "RULES", "Additive", "DualMatrixAdaGrad", "Entropic", "Gaussian",
-    "LeaderLearner", "Learner", "Level", "Loss", "MatrixAdaGrad", "Model", "PNorm", "PotentialLearner",
+    "LeaderLearner", "Learner", "Loss", "MatrixAdaGrad", "Model", "PNorm", "PotentialLearner",
     "Quadratic", "Rule", "Scale", "SimplexNorm", "SquaredNorm", "Stats", "Step", "aggressive_p_norm_rate", "best_r",
     "conservative", "insensitive",
 ]

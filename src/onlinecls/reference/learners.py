@@ -35,6 +35,14 @@ def add_precision(Sigma: np.ndarray, beta: float, z: np.ndarray, floor: float = 
     return np.concatenate([added(S, x) for S, x in blocks(Sigma, z)])
 
 
+def changed(one: Any, **arrays: Any) -> Any:
+    """Return a copy of a learner or function with other arrays."""
+    found = copy(one)
+    for name, value in arrays.items():
+        setattr(found, name, value)
+    return found
+
+
 class Learner:
     """Base of all learners.
 
@@ -184,14 +192,6 @@ class DualMatrixAdaGrad(MatrixAdaGrad):
 
 
 GEOMETRIES: dict[str, type[Additive]] = {"additive": Additive, "gaussian": Gaussian}
-
-
-def changed(learner: Any, **state: Any) -> Any:
-    """Return a copy of a learner with other arrays."""
-    found = copy(learner)
-    for name, value in state.items():
-        setattr(found, name, value)
-    return found
 
 
 class Model:

@@ -11,15 +11,14 @@ and λ > 0, over the rounds that changed θ:
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from math import inf, log, sqrt
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.optimize import bisect
-from scipy.special import entr, expit
+from scipy.special import entr, expit, logsumexp, softmax
 
-from .learners import Learner, State, add_precision, times
+from .learners import Learner, State, add_precision, changed, times
 from .rules import Stats
 
 
@@ -162,14 +161,11 @@ class Entropic(SquaredNorm):
     def conjugate(self, theta: np.ndarray) -> float:
         """Return f*(θ) = σ log of the mean of e^(Wθ/σ) over the entries."""
         exponents = self.entries(theta)
-        most = exponents.max()
-        return self.sigma * (most + log(np.exp(exponents - most).sum() / len(exponents)))
+        return self.sigma * float(logsumexp(exponents) - log(len(exponents)))
 
     def weights(self, theta: np.ndarray) -> np.ndarray:
-        exponents = self.entries(theta)
-        p = np.exp(exponents - exponents.max())
-        p *= self.W / p.sum()
-        return p[: len(theta)] - p[len(theta) :] if self.signed else p
+        w = self.W * softmax(self.entries(theta))
+        return w[: len(theta)] - w[len(theta) :] if self.signed else w
 
     def dual_norm(self, z: np.ndarray) -> float:
         return self.W * float(np.abs(z).max())
@@ -217,19 +213,13 @@ class Quadratic(SquaredNorm):
             raise ValueError(f"Quadratic: one of r and b must be given, got r={r!r} and b={b!r}.")
         self.r, self.b, self.covariance, self.variance = r, b, covariance, initial_variance
 
-    def with_covariance(self, Sigma: np.ndarray) -> Quadratic:
-        """Return this function with another Σ."""
-        found = copy(self)
-        found.Sigma = Sigma
-        return found
-
     def begin(self, d: int) -> Quadratic:
-        return self.with_covariance(self.variance * (np.ones(d) if self.covariance == "diagonal" else np.eye(d)))
+        return changed(self, Sigma=self.variance * (np.ones(d) if self.covariance == "diagonal" else np.eye(d)))
 
     def seen(self, x: np.ndarray) -> Quadratic:
         chi = float(x @ times(self.Sigma, x))
         gain = 1.0 / self.r if self.r else max(float(self.b or 0.0) * chi - 1.0, 0.0) / chi
-        return self.with_covariance(add_precision(self.Sigma, gain, x))
+        return changed(self, Sigma=add_precision(self.Sigma, gain, x))
 
     def value(self, u: np.ndarray) -> float:
         return float(u @ (u / self.Sigma if self.Sigma.ndim == 1 else np.linalg.solve(self.Sigma, u))) / 2.0
@@ -289,7 +279,7 @@ class PotentialLearner(Learner):
 
     @Sigma.setter
     def Sigma(self, Sigma: np.ndarray) -> None:
-        self.f = self.f.with_covariance(Sigma)
+        self.f = changed(self.f, Sigma=Sigma)
 
     @property
     def w(self) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The rows and targets as a learner reads them: in units of their lengths (`Scale`), and less their level (`Level`)."""
+"""The rows as a learner reads them, in units of their lengths."""
 
 from __future__ import annotations
 
@@ -60,30 +60,3 @@ class Scale:
             return 0
         q, r = divmod(self.E, 2 * self.n)
         return min(max(q + floor((r + self.M - less) / (2 * self.n) + 0.5), -self.limit), self.limit)
-
-
-@dataclass
-class Level:
-    """The level m of a regression's targets: m_t = Σ c_s y_s / Σ c_s over the rows before t; m_1 = y_1.
-
-    forgetting : λ, the factor (1 - λ)^(t - s) is then in both sums.
-
-    Examples
-    --------
-    >>> level = Level()
-    >>> [level.deviation(y) for y in (10.0, 12.0, 11.0)]
-    [0.0, 2.0, 0.0]
-    """
-
-    forgetting: float = 0.0
-    m: float = 0.0
-    mass: float = 0.0
-
-    def deviation(self, y: float, c: float = 1.0) -> float:
-        """Return y_t - m_t, the target that is learnt, and let m follow."""
-        if not self.mass:
-            self.m = y
-        found = y - self.m
-        self.mass = (1.0 - self.forgetting) * self.mass + c
-        self.m += c / self.mass * found
-        return found
