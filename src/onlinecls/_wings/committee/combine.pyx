@@ -1,10 +1,7 @@
 """A committee: its members learn block after block while the rows are in the cache, and their scores are added.
 
-    score = Σ_k a_k s_k,      a_k = (m_0/m_k)^16 / rms_k
-
-s_k is member k's score of a row before it learns the row, m_k is 1 + its mistakes so far, m_0 the least of them, and rms_k the
-root mean square of its scores so far (of several classes: of those of all classes that have come), 1 while all of them are 0. A
-mistake is a row whose class has not the highest score alone, so that ties prefer no class.
+The weights of the scores are those that `CommitteeClassifier` describes; rms_k is 1 while all scores are 0, and a mistake is a row
+whose class has not the highest score alone, so that ties prefer no class.
 """
 from libc.math cimport INFINITY, fmax, fmin, sqrt
 
@@ -63,26 +60,6 @@ cdef inline void judge(Member* member, const double* scores, const Round* r, con
     member.squares = min(member.squares + square, FAR * FAR)
 
 
-cdef int combine(Member* tally, Py_ssize_t k, const Batch* block, PassContext* context, const double* outputs, Py_ssize_t stride,
-                 double* scores, bint counts) except -1 nogil:
-    """Judge the rows of a block by the members' scores, `stride` apart. scores : room for a row's, and for the weights of
-    the members. counts : True if the rows are new."""
-    cdef Py_ssize_t c, j, columns = context.columns
-    cdef double* shares = scores + columns
-    cdef Round r
-    while next_round(&r, block, context):
-        weigh(tally, k, shares)
-        for c in range(columns):
-            scores[c] = 0.0
-            for j in range(k):
-                scores[c] += shares[j] * bounded(outputs[j * stride + c])
-        before_step(context.task, scores, NULL, &r, block, context)
-        for j in range(k if counts else 0):
-            judge(&tally[j], &outputs[j * stride], &r, context)
-        outputs += columns
-    return 0
-
-
 cdef class CommitteeModel(Model):
     """members : a tuple of models. tally : float64 (members, 3), see Member."""
 
@@ -99,19 +76,21 @@ cdef class CommitteeModel(Model):
         return found
 
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
-        """Let the members learn one block of rows after another, and add their scores."""
-        cdef Py_ssize_t start, at, work, j, k = len(self.members), columns = context.columns, budget = context.budget
+        """Let the members learn one block of rows after another, and judge the rows by the sums of their scores."""
+        cdef Py_ssize_t start, at, work, j, c, k = len(self.members), columns = context.columns, budget = context.budget
         cdef Py_ssize_t stride = min(b.n, MOST_WORK // (LEAST_WORK * columns) + 1) * columns
-        cdef double[::1] outputs = np.empty(stride * k), scores = np.empty(columns + k)
+        cdef double[::1] outputs = np.empty(stride * k), scores = np.empty(columns), shares = np.empty(k)
         cdef double[:, ::1] tally = self.tally
+        cdef Member* tallies = <Member*>&tally[0, 0]
+        cdef const double* output
         cdef double updates, skipped
-        cdef bint is_new = not self.are_seen
         cdef Batch own, block = b[0]
         cdef PassContext theirs
         cdef Model member
+        cdef Round r
         context.budget, block.n = ENDLESS, 0
         while block.n < b.n:
-            start, work, updates, skipped = block.n, 0, 0.0, INFINITY
+            start, work, updates, skipped, output = block.n, 0, 0.0, INFINITY, &outputs[0]
             while block.n < b.n and work < MOST_WORK:
                 at = block.n if b.order == NULL else b.order[block.n]
                 work += (b.indptr[at + 1] - b.indptr[at] + LEAST_WORK) * columns
@@ -129,7 +108,16 @@ cdef class CommitteeModel(Model):
                 # (A row changes the committee if it changes a member, and is skipped if all skip it.)
                 updates, skipped = max(updates, theirs.counters.updates), min(skipped, theirs.counters.skipped)
             with nogil:
-                combine(<Member*>&tally[0, 0], k, &block, context, &outputs[0], stride, &scores[0], is_new)
+                while next_round(&r, &block, context):
+                    weigh(tallies, k, &shares[0])
+                    for c in range(columns):
+                        scores[c] = 0.0
+                        for j in range(k):
+                            scores[c] += shares[j] * bounded(output[j * stride + c])
+                    before_step(context.task, &scores[0], NULL, &r, &block, context)
+                    for j in range(0 if self.are_seen else k):
+                        judge(&tallies[j], &output[j * stride], &r, context)
+                    output += columns
             context.counters.updates, context.counters.skipped = updates, skipped
         return 0
 

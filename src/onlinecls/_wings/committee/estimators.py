@@ -32,7 +32,7 @@ class CommitteeParams(Params):
     model = "committee"
 
     def of_pass(self, state: CommitteeState, is_open: bool, balanced: bool) -> Self:
-        members = tuple(own.of_pass(its, is_open, balanced) for its, own in state.each(self))
+        members = tuple(own.of_pass(its, is_open, balanced) for its, own in zip(state.members, self.members, strict=True))
         return self._replace(members=members, open_classes=int(is_open), balanced=int(balanced))
 
 
@@ -43,6 +43,8 @@ class CommitteeState(State, CommitteeModel):
     SCALARS = ("members",)
     SLOTS = ()
     geometry = "committee"
+    scale = property(lambda self: self.members[0].scale)
+    constant = property(lambda self: self.members[0].constant)
 
     def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: CommitteeParams):
         self.members = tuple(STATES[own.model](n_features, n_classes, dtype, own) for own in params.members)
@@ -53,23 +55,9 @@ class CommitteeState(State, CommitteeModel):
         first = self.members[0]
         self.values, self.n_features, self.n_columns = first.values, first.n_features, first.n_columns
 
-    def each(self, params: CommitteeParams) -> list[tuple[Any, Any]]:
-        """Return the members, each with its parameters."""
-        return list(zip(self.members, params.members, strict=True))
-
     @classmethod
     def n_bytes(cls, params: CommitteeParams, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
         return sum(STATES[own.model].n_bytes(own, n_features, n_classes, dtype) for own in params.members)
-
-    @property
-    def scale(self) -> float:
-        """s of the members."""
-        return self.members[0].scale
-
-    @property
-    def constant(self) -> float:
-        """The value of the members' constant feature."""
-        return self.members[0].constant
 
     def tell_scale(self, rows: Rows, numbers: np.ndarray) -> None:
         for each in self.members:
@@ -83,9 +71,8 @@ class CommitteeState(State, CommitteeModel):
     def weights_of(self, features: slice) -> np.ndarray:
         """Return the combined weights Σ a_k w_k."""
         total: Any = 0.0
-        for share, (member, own) in zip(self.shares, self.each(self.params), strict=True):
-            found = member.sharing(params=own).weights_of(features).astype(np.float64)
-            total = total + np.clip(share * found, -_FAR, _FAR)
+        for share, member in zip(self.shares, self.members, strict=True):
+            total = total + np.clip(share * member.weights_of(features).astype(np.float64), -_FAR, _FAR)
         return read_only(np.clip(total, -self.largest, self.largest).astype(self.dtype))
 
     # --- copies, classes and files -------------------------------------------------------------------------------------------
@@ -99,8 +86,8 @@ class CommitteeState(State, CommitteeModel):
     def grow_classes(self, places: np.ndarray, n_classes: int, params: CommitteeParams) -> Self:
         for member in self.members:
             member.is_open = self.is_open
-        members = tuple(member.grow_classes(places, n_classes, own) for member, own in self.each(params))
-        return super().grow_classes(places, n_classes, params).sharing(members=members)
+        members = (member.grow_classes(places, n_classes, member.params) for member in self.members)
+        return super().grow_classes(places, n_classes, params).sharing(members=tuple(members))
 
     def keep_classes(self, keep: np.ndarray, n_none: int | None = None) -> Self:
         members = tuple(member.keep_classes(keep, n_none) for member in self.members)
@@ -189,8 +176,8 @@ class CommitteeClassifier(WithProbabilities):
         found = self._team()
         with self._own_lock().waiting():
             state = self._fitted_state()
-            for learner, (part, own) in zip(found, state.each(state.params), strict=True):
-                learner._state = part.sharing(params=own, classes=state.classes, is_open=state.is_open).copy()
+            for learner, member in zip(found, state.members, strict=True):
+                learner._state = member.sharing(classes=state.classes, is_open=state.is_open).copy()
                 learner.__dict__.update({name: self.__dict__[name] for name in _COMMON if name in self.__dict__})
         return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
@@ -13,7 +12,7 @@ from ..._estimators.parameters import EpochParameters, estimator
 from ..._estimators.tasks import OnlineClassifier, OnlineRegressor
 from ..._files import require, require_layout
 from ..._input import validate
-from ..._input.compat import issparse
+from ..._input.compat import available_if, issparse
 from ..._models import COMMON, FLOAT64, STATES, Array, State
 from . import support
 from .support import packed
@@ -30,13 +29,6 @@ INT64 = np.dtype(np.int64)
 READ_ENTRIES = 1 << 22  # kernel values held at once when scores are read
 CSR = ("data", "indices", "indptr")
 LARGEST = 1e150  # bound of kernel values and coefficients in learners too
-
-
-def _with_room(array: np.ndarray, n: int) -> np.ndarray:
-    """Return an array whose last axis has room for n numbers, growing by at least a half."""
-    old = array.shape[-1]
-    more = max(n, old + old // 2) - old
-    return array if n <= old else np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, more)])
 
 
 def _alike(X: Any, vectors: Any) -> Any:
@@ -78,10 +70,7 @@ class Kernel(NamedTuple):
             K = products = K.toarray() if issparse(K) else K
             if self.kernel == "rbf":
                 a, b = _squares(A)[:, None], _squares(B)
-                K *= -2.0
-                K += a
-                K += b
-                np.maximum(K, 0.0, out=K)
+                K = np.maximum(a - 2.0 * K + b, 0.0)
                 if not np.isfinite(a.max() + b.max()):
                     K[~np.isfinite(a + b)] = np.inf  # so large: far from every row
                 if same:
@@ -164,9 +153,6 @@ class SupportState(State, support.SupportSet):
         s, n = self.size, packed(self.size)
         return {**super().parts(), "P": self.P[:, :n], "Q": self.Q[:n], "norms": self.norms[:s], "origin": self.origin[:s]}
 
-    def grow_classes(self, places: np.ndarray, n_classes: int, params: Any) -> Self:
-        return super(SupportState, self.copy()).grow_classes(places, n_classes, params)  # (rows change all arrays in place)
-
     # --- learning ------------------------------------------------------------------------------------------------------------
 
     def writable(self) -> Self:
@@ -184,30 +170,27 @@ class SupportState(State, support.SupportSet):
             added = numbers + first
         else:
             X = added = _alike(X, old) if size else X
-        K = [kernel.values(X, old)] if size else []
-        K.append(kernel.values(X, added, same=X is added))
+        parts = [old, added] if size else [added]
+        K = np.concatenate([kernel.values(X, part, same=part is X) for part in parts], axis=1)
         room = min(size + len(numbers), max(size, self.params.budget) + 1)
         rooms = {"P": packed(room) * self.prior.shape[1], "Q": packed(room) * kernel.projects, "norms": room, "origin": room}
         for name, wanted in rooms.items():
-            setattr(self, name, _with_room(getattr(self, name), wanted))
+            array = getattr(self, name)
+            if (more := wanted - array.shape[-1]) > 0:  # (the last axis grows by at least a half)
+                more = max(more, array.shape[-1] // 2)
+                setattr(self, name, np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, more)]))
         alpha = np.zeros((self.n_columns, room))
         alpha[:, :size] = self.alpha
-        block = support.Block(self, np.ascontiguousarray(np.concatenate(K, axis=1)), alpha, first)
-        if issparse(added) and size:
+        block = support.Block(self, np.ascontiguousarray(K), alpha, first)
+        if size and issparse(added):
             from scipy.sparse import vstack
 
-            added = vstack([old, added], format="csr")
+            added = vstack(parts, format="csr")
         elif size:
-            added = np.concatenate([old, added])
+            added = np.concatenate(parts)
         if is_first and not ((self.are_seen and self.holds_level) or self.is_precomputed):
             self.origin[:] = -1
         return block, added
-
-    def gather(self) -> None:
-        """Keep the rows of support vectors alone, where there is memory for a copy. (Without it the model is whole, too.)"""
-        with suppress(MemoryError):
-            vectors, alpha = self.weights()
-            self.kept = vectors, np.arange(self.size), alpha
 
     def decision(self, rows: Rows) -> np.ndarray:
         """Return w.φ(x) of each row and column, (n_rows, n_columns)."""
@@ -357,12 +340,8 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         """The kernel's gamma, a number."""
         return self._fitted_state().gamma
 
-    @property
-    def sparsify(self) -> Any:
-        """No method: a kernel learner has no weights to make sparse, and reading it raises an AttributeError."""
-        raise AttributeError(f"{type(self).__name__} has no coef_ to make sparse: w is a combination of support_vectors_.")
-
-    densify = sparsify
+    sparsify = available_if(lambda self: self.coef_)(OnlineClassifier.sparsify)
+    densify = available_if(lambda self: self.coef_)(OnlineClassifier.densify)
 
 
 @estimator

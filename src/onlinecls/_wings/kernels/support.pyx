@@ -25,8 +25,8 @@ from ..._rules cimport LOOKAHEAD_MISTAKE, LOSS, Params, Stats, Step, apply_rule,
 
 cdef enum:
     BLOCK = 256             # rows whose kernel values are computed in one call
-    PROJECTED = -1
-    NOWHERE = -2
+    PROJECTED = -1          # instead of a row's slot: the combination e of the support vectors replaces it
+    NOWHERE = -2            # it has none so far
 
 cdef double LIMIT = 1e150   # coefficients and kernel values: a product of two is still a double
 cdef double TINY = 2.2250738585072014e-308
@@ -121,9 +121,10 @@ cdef class Block:
     cdef readonly object coefficients, numbers      # alpha and members as arrays
     cdef const double[:, ::1] K
     cdef double[:, ::1] alpha, P, prior, u
-    cdef double[::1] Q, norms, k, e, g, taus, betas, v, scores
+    cdef double[::1] Q, norms, k, e, g, v, scores
     cdef int64_t[::1] members, origin
-    cdef Py_ssize_t budget, n_old, first, start, row, number, n_columns
+    cdef Py_ssize_t budget, n_old, first, start, n_columns
+    cdef Py_ssize_t row, number, at, before         # of the row at hand; its slot, and the size before it
     cdef bint second_order, projects, potential
     cdef double self_product
 
@@ -136,64 +137,39 @@ cdef class Block:
         self.size = self.n_old = state.size
         self.n_columns, self.second_order, self.projects = k, self.prior.shape[1] > 0, self.Q.shape[0] > 0
         self.k, self.e, self.g, self.u = np.empty(n), np.empty(n), np.empty(n), np.empty((k, n * self.second_order))
-        self.scores, self.taus, self.betas, self.v = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
+        self.scores, self.v = np.empty(k), np.empty(k)
 
     cdef inline double spread(self, Py_ssize_t c) noexcept nogil:
         """Return v = φ(x)'Σφ(x) of a column, 0 for a first-order rule; keep u for the step."""
         cdef double v
         if not self.second_order:
             return 0.0
-        times(&self.P[c, 0], &self.k[0], &self.u[c, 0], self.size)
-        v = self.prior[c, 0] * self.self_product - dot(&self.k[0], &self.u[c, 0], self.size)
+        times(&self.P[c, 0], &self.k[0], &self.u[c, 0], self.before)
+        v = self.prior[c, 0] * self.self_product - dot(&self.k[0], &self.u[c, 0], self.before)
         self.v[c] = v if v > 0.0 else 0.0       # (< 0 only by rounding, or for functions that are not kernels)
         return self.v[c]
 
-    cdef inline bint propose(self, const Example* z, Step step, PassContext* context) noexcept nogil:
-        """Propose a rule's step along Σφ(x) for each column of the joint example; return False, and count it, if a number of the
-        model would leave its range. `max_abs_weight` bounds |a_i|, `curvature` |P_ij|.
-
-        A potential rule moves θ along φ(x), and w = Σθ: w += (τ - βs)/(1 + βv) Σφ(x), s and v with the old Σ.
-        """
-        cdef Py_ssize_t j, c
-        cdef double tau, beta = step.beta, g = 1.0, max_abs = context.counters.max_abs_weight
-        cdef double curvature = context.counters.curvature
-        cdef bint fits = True
-        for j in range(z.n):
-            c, tau = z.c[j], z.sign[j] * step.tau
-            if self.potential:
-                tau = (tau - step.beta * self.scores[c]) / (1.0 + step.beta * self.v[c])
-            if self.second_order:
-                g, beta = largest(&self.u[c, 0], self.size) + self.prior[c, 0], step.beta / (1.0 + step.beta * self.v[c])
-                curvature += beta * g * g
-            max_abs += fabs(tau) * g
-            fits &= tau == 0.0 or TINY <= fabs(tau)
-            self.taus[c], self.betas[c] = tau, beta
-        if fits and max_abs <= LIMIT and curvature <= LIMIT:
-            context.counters.max_abs_weight, context.counters.curvature = max_abs, curvature
-            return True
-        context.counters.skipped += 1.0
-        for j in range(z.n):
-            self.taus[z.c[j]] = self.betas[z.c[j]] = 0.0
-        return False
-
-    cdef inline Py_ssize_t place(self) noexcept nogil:
-        """Return the slot of the row that is about to change the model. PROJECTED: the combination e of the others replaces it.
-        NOWHERE: Q would leave its range."""
+    cdef inline bint place(self) noexcept nogil:
+        """Find the slot of the row that is about to change the model; return False if Q would leave its range."""
         cdef Py_ssize_t c, j, s = self.size
         cdef double novelty, size
+        if self.at != NOWHERE:          # (another class's step has found it)
+            return True
         for j in range(s):
             if self.origin[j] == self.number:
-                return j
+                self.at = j
+                return True
         if self.projects:
             times(&self.Q[0], &self.k[0], &self.e[0], s)
             novelty = self.self_product - dot(&self.e[0], &self.k[0], s)
             size = largest(&self.e[0], s)
             if not size * size <= LIMIT:
-                return NOWHERE
+                return False
             if novelty <= NOVELTY * self.self_product:
-                return PROJECTED
+                self.at = PROJECTED
+                return True
             if not size * size / novelty <= LIMIT:
-                return NOWHERE
+                return False
             rank_one(&self.Q[0], 1.0 / novelty, &self.e[0], s)
             for j in range(s):
                 self.Q[packed(s) + j] = -self.e[j] / novelty
@@ -204,29 +180,46 @@ cdef class Block:
                 memset(&self.P[c, packed(s)], 0, (s + 1) * sizeof(double))
                 self.u[c, s] = 0.0
         self.norms[s], self.members[s], self.origin[s] = self.self_product, self.n_old + self.row, self.number
-        self.size += 1
-        return s
+        self.at, self.size = s, s + 1
+        return True
 
-    cdef bint commit(self, PassContext* context) noexcept nogil:
-        """Take the proposed steps, then remove vectors beyond the budget; return False, and count it, if a step fails."""
-        cdef Py_ssize_t j, c, at = self.place(), s = self.size
-        if at == NOWHERE:
+    cdef inline bint move(self, const Example* z, Step step, PassContext* context) noexcept nogil:
+        """Take a rule's step along Σφ(x) in each column of the joint example; return False, and count it, if a number of the
+        model would leave its range. `max_abs_weight` bounds |a_i|, `curvature` |P_ij|.
+
+        A potential rule moves θ along φ(x), and w = Σθ: w += (τ - βs)/(1 + βv) Σφ(x), s and v with the old Σ.
+        """
+        cdef Py_ssize_t i, j, c
+        cdef double tau, beta, g = 1.0, max_abs = context.counters.max_abs_weight, curvature = context.counters.curvature
+        cdef double[2] taus, betas
+        cdef bint fits = True
+        for j in range(z.n):
+            c, tau, beta = z.c[j], z.sign[j] * step.tau, step.beta
+            if self.potential:
+                tau = (tau - beta * self.scores[c]) / (1.0 + beta * self.v[c])
+            if self.second_order:
+                g, beta = largest(&self.u[c, 0], self.before) + self.prior[c, 0], beta / (1.0 + beta * self.v[c])
+                curvature += beta * g * g
+            max_abs += fabs(tau) * g
+            fits &= tau == 0.0 or TINY <= fabs(tau)
+            taus[j], betas[j] = tau, beta
+        if not (fits and max_abs <= LIMIT and curvature <= LIMIT and self.place()):
             context.counters.skipped += 1.0
             return False
-        for c in range(self.n_columns):
+        context.counters.max_abs_weight, context.counters.curvature = max_abs, curvature
+        for j in range(z.n):
+            c = z.c[j]
             if not self.second_order:
-                self.alpha[c, at] += self.taus[c]
-            elif self.taus[c] != 0.0 or self.betas[c] != 0.0:
-                for j in range(s):
-                    self.g[j] = -self.u[c, j]
-                if at >= 0:
-                    self.g[at] += self.prior[c, 0]
-                else:
-                    add(&self.g[0], self.prior[c, 0], &self.e[0], s)
-                add(&self.alpha[c, 0], self.taus[c], &self.g[0], s)
-                rank_one(&self.P[c, 0], self.betas[c], &self.g[0], s)
-        while self.size > self.budget:
-            self.drop()
+                self.alpha[c, self.at] += taus[j]
+                continue
+            for i in range(self.size):
+                self.g[i] = -self.u[c, i]
+            if self.at >= 0:
+                self.g[self.at] += self.prior[c, 0]
+            else:
+                add(&self.g[0], self.prior[c, 0], &self.e[0], self.size)
+            add(&self.alpha[c, 0], taus[j], &self.g[0], self.size)
+            rank_one(&self.P[c, 0], betas[j], &self.g[0], self.size)
         return True
 
     cdef void drop(self) noexcept nogil:
@@ -283,13 +276,13 @@ cdef int learn_rows(Block m, const Batch* b, PassContext* context, const Params*
     cdef Example z
     s.norm_p2 = s.width = s.shift = 0.0
     while next_round(&r, b, context):
-        m.row, m.number, moves = r.i - m.start, m.first + r.at, False
+        m.row, m.number, m.at, m.before, moves = r.i - m.start, m.first + r.at, NOWHERE, m.size, False
         for j in range(m.size):
             m.k[j] = m.K[m.row, m.members[j]]
         m.self_product = m.K[m.row, m.n_old + m.row]
         context.budget -= m.size * (1 + m.second_order * m.size) * (1 + m.n_columns)    # (signals: at the end of the row)
         for j in range(context.columns):
-            m.scores[j], m.taus[j], m.betas[j] = dot(&m.alpha[j, 0], &m.k[0], m.size), 0.0, 0.0
+            m.scores[j] = dot(&m.alpha[j, 0], &m.k[0], m.size)
         before_step(context.task, &m.scores[0], NULL, &r, b, context)
         fits = largest(&m.k[0], m.size) <= LIMIT
         if not (fits and least <= m.self_product <= LIMIT):     # beyond range, or no kernel; but φ(x) = 0 changes nothing
@@ -312,8 +305,10 @@ cdef int learn_rows(Block m, const Batch* b, PassContext* context, const Params*
             step = apply_rule(&s, p)
             # Least squares learns from a residual of 0 too: its variances shrink.
             if step.tau != 0.0 or (context.task == REGRESSION and step.beta > 0.0):
-                moves |= m.propose(&z, step, context)
-        after_step(&r, moves and m.commit(context), context)
+                moves |= m.move(&z, step, context)
+        while m.size > m.budget:
+            m.drop()
+        after_step(&r, moves, context)
     return 0
 
 
@@ -345,5 +340,6 @@ cdef class SupportSet(Model):
             finally:                            # (no call of Python, in which a signal might be raised)
                 self.kept = matrix, block.numbers[:block.size], block.coefficients[:, :block.size]
                 self.dropped += block.dropped
-        self.gather()
+        vectors, alpha = self.weights()
+        self.kept = vectors, np.arange(self.size), alpha        # (without rows that are no support vectors)
         return 0

@@ -105,14 +105,12 @@ class OnlineToBatch(Estimator):
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
-    def _read(self, X: Matrix, y: Any, sample_weight: Any, read_weights: Any) -> tuple[Rows, np.ndarray, np.ndarray]:
+    def _read(self, X: Matrix, y: Any, sample_weight: Any) -> tuple[Rows, np.ndarray, np.ndarray]:
         """Check the parameters, and read a batch."""
-        who = type(self).__name__
         self._check_parameters()
-        rows = validate.read_rows(who, X, None)
-        y = (validate.read_labels if self._estimator_type == "classifier" else validate.read_targets)(who, y, rows.n_rows)
-        weights = read_weights(who, sample_weight, rows.n_rows)
-        return rows, y, weights if len(weights) else np.ones(rows.n_rows)
+        who, rows = type(self).__name__, validate.read_rows(type(self).__name__, X, None)
+        weights = validate.read_weights(who, sample_weight, rows.n_rows)
+        return rows, self.estimator._read_targets(who, y, rows.n_rows), weights if len(weights) else np.ones(rows.n_rows)
 
     def _begin(self, X: Matrix, rows: Rows, y: np.ndarray, weights: np.ndarray, **classes: Any) -> None:
         """Begin with a new learner, which checks rows and labels before anything is written."""
@@ -172,7 +170,7 @@ class OnlineToBatch(Estimator):
         """
         with self._own_lock(), np.errstate(under="ignore"):  # (errors come before a write, or leave a whole number of rows)
             named = {} if classes is None else {"classes": classes}
-            rows, y, weights = self._read(X, y, sample_weight, validate.read_weights)
+            rows, y, weights = self._read(X, y, sample_weight)
             if "estimator_" not in self.__dict__:
                 self._begin(X, rows, y, weights, **named)
             elif self.method != self._method:
@@ -194,8 +192,9 @@ class OnlineToBatch(Estimator):
         """
         with self._own_lock(), np.errstate(under="ignore"):  # (errors come before a write, or leave a whole number of rows)
             who = type(self).__name__
-            rows, y, weights = self._read(X, y, sample_weight, read_weights_of_fit)
+            rows, y, weights = self._read(X, y, sample_weight)
             validate.require_samples(who, rows)
+            read_weights_of_fit(who, weights, rows.n_rows)
             named = {"classes": classes_of_fit(who, y)} if self._estimator_type == "classifier" else {}
             generator = random_state(who, self.random_state)
             generator.bytes(4)  # (the orders of rows are those behind them)
