@@ -301,10 +301,8 @@ class StreamPipeline(Estimator):
 
     def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
         """Describe the pipeline by a header for JSON and arrays; those of step k are called k.name."""
-        who, learner = type(self).__name__, self._learner
-        if not saving.is_saved(learner):
-            raise ValueError(f"{who}: save must have a learner of onlinecls, got {validate.brief(learner)}. Use pickle.")
-        described = [*(_step_in_file(who, step) for step in self._parts()[:-1]), learner._described({})]
+        who, (*parts, learner) = type(self).__name__, self._parts()
+        described = [*(_step_in_file(who, step) for step in parts), saving.described(who, learner)]
         steps = [[name, header] for (name, _), (header, _) in zip(self.steps, described, strict=True)]
         return {"estimator": who, "steps": steps, "metadata": metadata}, numbered(arrays for _, arrays in described)
 

@@ -125,7 +125,7 @@ def test_what_only_pickle_can_hold_and_what_load_would_refuse_is_not_saved(saved
     for learner, message in (
         (onlinecls.AROWClassifier(), "not been fitted yet"), (Mine().partial_fit(X, Y), "an estimator of onlinecls itself"),
         (named, "None, numbers, "), (copy.deepcopy(named).set_params(kernel="rbf"), "None, numbers, "),
-        (onlinecls.OnlineToBatch(Mine(), "validation").partial_fit(X, TWO), "a linear or kernel "),
+        (onlinecls.OnlineToBatch(Mine(), "validation").partial_fit(X, TWO), "a learner of onlinecls itself"),
         (onlinecls.OnlineToBatch(wrapped, "validation").partial_fit(X, TWO), "None, numbers, "),
         (with_value(random_state=np.random.default_rng(0)), "None, "), (with_value(class_weight={0: [1.0]}), "None, "),
         (with_value(eta0=-1.0), "eta0 must be"), (spoilt, "a model that learning can produce"),

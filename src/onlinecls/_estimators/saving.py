@@ -138,6 +138,13 @@ def is_saved(learner: Any) -> bool:
     return type(learner).__module__.partition(".")[0] == __name__.partition(".")[0] and type(learner).__name__ in OFFERED
 
 
+def described(who: str, learner: Any) -> tuple[dict, dict[str, np.ndarray]]:
+    """Describe a learner within another estimator."""
+    if not is_saved(learner):
+        raise ValueError(f"{who}: save must have a learner of onlinecls itself, got {validate.brief(learner)}. Use pickle.")
+    return learner._described({})
+
+
 def rebuilt(header: dict, arrays: dict[str, np.ndarray], composed: bool = False) -> Learner:
     """Rebuild the estimator that a header and arrays describe. composed : True if it may have steps before it."""
     who = header["estimator"]

@@ -1,7 +1,7 @@
 """A committee: its members learn block after block while the rows are in the cache, and their scores are added.
 
-The weights of the scores are those that `CommitteeClassifier` describes; rms_k is 1 while all scores are 0, and a mistake is a row
-whose class has not the highest score alone, so that ties prefer no class.
+Weights, and the sums of which they are made, are those that `CommitteeClassifier` describes; rms_k is 1 while all scores are 0,
+and a mistake is a row whose class has not the highest score alone, so that ties prefer no class.
 """
 from libc.math cimport INFINITY, fmax, fmin, sqrt
 
@@ -19,30 +19,24 @@ cdef Py_ssize_t ENDLESS = <Py_ssize_t>1 << 60      # a budget that no block uses
 cdef double FAR = 1e100     # larger scores, and sums of their squares beyond FAR², count as these, so that all sums are finite
 
 
-ctypedef struct Member:     # a row of `tally`
-    double mistakes
-    double squares          # the sum of its squared scores
-    double scored           # and their number
-
-
 cdef inline double bounded(double score) noexcept nogil:
     return fmax(fmin(score, FAR), -FAR)         # (FAR of NaN, of a score that overflowed)
 
 
-cdef inline void weigh(const Member* tally, Py_ssize_t k, double* shares) noexcept nogil:
+cdef inline void weigh(const double[:, ::1] tally, double[::1] shares) noexcept nogil:
     """Compute the weights a of the members' scores."""
     cdef Py_ssize_t j, _
-    cdef double least = tally[0].mistakes, share
-    for j in range(1, k):
-        least = min(least, tally[j].mistakes)
-    for j in range(k):
-        share = (1.0 + least) / (1.0 + tally[j].mistakes)
+    cdef double least = INFINITY, share
+    for j in range(tally.shape[0]):
+        least = min(least, tally[j, 0])
+    for j in range(tally.shape[0]):
+        share = (1.0 + least) / (1.0 + tally[j, 0])
         for _ in range(4):
             share = share * share
-        shares[j] = share / sqrt(tally[j].squares / tally[j].scored) if tally[j].squares > 0.0 else share
+        shares[j] = share / sqrt(tally[j, 1] / tally[j, 2]) if tally[j, 1] > 0.0 else share
 
 
-cdef inline void judge(Member* member, const double* scores, const Round* r, const PassContext* context) noexcept nogil:
+cdef inline void judge(double* member, const double* scores, const Round* r, const PassContext* context) noexcept nogil:
     """Count a member's mistake, and the squares of its scores, of the classes that were named or had a row before this one."""
     cdef double[2] pair
     cdef double square = 0.0
@@ -54,14 +48,14 @@ cdef inline void judge(Member* member, const double* scores, const Round* r, con
     for c in range(max(context.columns, 2)):
         if not context.open_classes or (c < context.n_classes and not (r.newcomer and c == r.label)):   # ("none" has no rows)
             square += bounded(scores[c]) * bounded(scores[c])
-            member.scored += 1.0
+            member[2] += 1.0
             wrong |= c != r.label and not scores[r.label] > scores[c]
-    member.mistakes += wrong
-    member.squares = min(member.squares + square, FAR * FAR)
+    member[0] += wrong
+    member[1] = min(member[1] + square, FAR * FAR)
 
 
 cdef class CommitteeModel(Model):
-    """members : a tuple of models. tally : float64 (members, 3), see Member."""
+    """members : a tuple of models. tally : of each its mistakes, the sum of its squared scores, and their number."""
 
     cdef public tuple members
     cdef public object tally
@@ -69,10 +63,8 @@ cdef class CommitteeModel(Model):
     @property
     def shares(self):
         """The weights of the members' scores, (members,)."""
-        cdef const double[:, ::1] tally = self.tally
-        found = np.empty(tally.shape[0])
-        cdef double[::1] shares = found
-        weigh(<const Member*>&tally[0, 0], tally.shape[0], &shares[0])
+        found = np.empty(len(self.members))
+        weigh(self.tally, found)
         return found
 
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
@@ -81,7 +73,6 @@ cdef class CommitteeModel(Model):
         cdef Py_ssize_t stride = min(b.n, MOST_WORK // (LEAST_WORK * columns) + 1) * columns
         cdef double[::1] outputs = np.empty(stride * k), scores = np.empty(columns), shares = np.empty(k)
         cdef double[:, ::1] tally = self.tally
-        cdef Member* tallies = <Member*>&tally[0, 0]
         cdef const double* output
         cdef double updates, skipped
         cdef Batch own, block = b[0]
@@ -109,14 +100,14 @@ cdef class CommitteeModel(Model):
                 updates, skipped = max(updates, theirs.counters.updates), min(skipped, theirs.counters.skipped)
             with nogil:
                 while next_round(&r, &block, context):
-                    weigh(tallies, k, &shares[0])
+                    weigh(tally, shares)
                     for c in range(columns):
                         scores[c] = 0.0
                         for j in range(k):
                             scores[c] += shares[j] * bounded(output[j * stride + c])
                     before_step(context.task, &scores[0], NULL, &r, &block, context)
                     for j in range(0 if self.are_seen else k):
-                        judge(&tallies[j], &output[j * stride], &r, context)
+                        judge(&tally[j, 0], &output[j * stride], &r, context)
                     output += columns
             context.counters.updates, context.counters.skipped = updates, skipped
         return 0

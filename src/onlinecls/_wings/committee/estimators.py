@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ..._rows import Rows
 
 _MEMBERS = ("AROWClassifier", "NAROWClassifier", "FTRLClassifier", "PassiveAggressiveClassifier")
-_COMMON = ("n_features_in_", "n_iter_", "feature_names_in_")  # attributes that members share with the committee
 _FAR = 1e300  # products of weights and scores beyond this count as this, so that their sum is finite
 
 
@@ -70,9 +69,8 @@ class CommitteeState(State, CommitteeModel):
 
     def weights_of(self, features: slice) -> np.ndarray:
         """Return the combined weights Σ a_k w_k."""
-        total: Any = 0.0
-        for share, member in zip(self.shares, self.members, strict=True):
-            total = total + np.clip(share * member.weights_of(features).astype(np.float64), -_FAR, _FAR)
+        weights = (member.weights_of(features).astype(np.float64) for member in self.members)
+        total = sum(np.clip(share * each, -_FAR, _FAR) for share, each in zip(self.shares, weights, strict=True))
         return read_only(np.clip(total, -self.largest, self.largest).astype(self.dtype))
 
     # --- copies, classes and files -------------------------------------------------------------------------------------------
@@ -100,14 +98,13 @@ class CommitteeState(State, CommitteeModel):
 
     @classmethod
     def of_file(cls, header: dict, arrays: dict, n_classes: int, params: CommitteeParams, **sizes: int) -> Self:
-        found = []
-        for at, own in enumerate(params.members):
-            own = own._replace(open_classes=params.open_classes)
-            found.append(STATES[own.model].of_file(of_number(at, header), of_number(at, arrays), n_classes, own))
+        members = [own._replace(open_classes=params.open_classes) for own in params.members]
+        found = tuple(STATES[own.model].of_file(of_number(at, header), of_number(at, arrays), n_classes, own)
+                      for at, own in enumerate(members))
         alike, first = {(each.n_features, each.n_columns, each.dtype) for each in found}, found[0]
         require(len(alike) == 1 and not header, "members of the same features and dtype", alike)
         require_layout(arrays, cls.layout(first.dtype, first.n_features, n_classes, params, first.n_none))
-        state = cls.of({**arrays, "params": params, "members": tuple(found)})
+        state = cls.of({**arrays, "params": params, "members": found})
         state.check()
         return state
 
@@ -175,10 +172,10 @@ class CommitteeClassifier(WithProbabilities):
         """The members, each as if it had learnt alone: copies."""
         found = self._team()
         with self._own_lock().waiting():
-            state = self._fitted_state()
+            state, own = self._fitted_state(), ("n_features_in_", "n_iter_", "feature_names_in_")
             for learner, member in zip(found, state.members, strict=True):
                 learner._state = member.sharing(classes=state.classes, is_open=state.is_open).copy()
-                learner.__dict__.update({name: self.__dict__[name] for name in _COMMON if name in self.__dict__})
+                learner.__dict__.update({name: value for name, value in self.__dict__.items() if name in own})
         return found
 
     @property

@@ -67,7 +67,7 @@ class Kernel(NamedTuple):
             if self.kernel == "precomputed" or callable(self.kernel):
                 return (self._called(A, B) if callable(self.kernel) else A[:, B]) + self.bias**2
             K = A @ B.T
-            K = products = K.toarray() if issparse(K) else K
+            K = K.toarray() if issparse(K) else K
             if self.kernel == "rbf":
                 a, b = _squares(A)[:, None], _squares(B)
                 K = np.maximum(a - 2.0 * K + b, 0.0)
@@ -77,11 +77,10 @@ class Kernel(NamedTuple):
                     np.fill_diagonal(K, 0.0)
                 K = np.exp(-self.gamma * K)
             elif self.kernel != "linear":
-                K = self.gamma * products + self.coef0
+                far = np.flatnonzero(~np.isfinite(K.diagonal())) if same else []
+                K = self.gamma * K + self.coef0
                 K = K**self.degree if self.kernel == "poly" else np.tanh(K)
-                if same:  # a row whose square leaves double's range cannot be learnt, though its tanh is 1
-                    far = np.flatnonzero(~np.isfinite(products.diagonal()))
-                    K[far, far] = np.inf
+                K[far, far] = np.inf  # (a row whose square leaves double's range cannot be learnt, though its tanh is 1)
             return K + self.bias**2
 
     def _called(self, A: Any, B: Any) -> np.ndarray:

@@ -269,16 +269,10 @@ class OnlineToBatch(Estimator):
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
-        models = [self.estimator_, *self.snapshots_]
-        if not saving.is_saved(self.estimator_):
-            raise ValueError(
-                f"{type(self).__name__}: save must have a linear or kernel learner of onlinecls as estimator, got "
-                f"{self.estimator_!r}, which has no form without pickle. Use pickle."
-            )
-        headers, arrays = zip(*(model._described({}) for model in models), strict=True)
-        own, wrapped = {**self.get_params(deep=False), "method": self._method}, self.estimator.get_params()
-        del own["estimator"]
-        given = saving.packed_parameters(type(self.estimator).__name__, wrapped)
+        models = [saving.described(type(self).__name__, model) for model in (self.estimator_, *self.snapshots_)]
+        headers, arrays = zip(*models, strict=True)
+        own = {**self.get_params(deep=False), "method": self._method}
+        given = saving.packed_parameters(type(own.pop("estimator")).__name__, self.estimator.get_params())
         head = saving.head_of(self, own, metadata, n_iter=self.n_iter_, wrapped_parameters=given, models=list(headers))
         numbers = [(self.n_rows_, self._largest, 0.0), *(each[1:] for each in self._hypotheses)]
         return head, {"numbers": np.array(numbers, np.float64), **numbered(arrays)}
