@@ -70,7 +70,10 @@ class Kernel(NamedTuple):
             K = K.toarray() if issparse(K) else K
             if self.kernel == "rbf":
                 a, b = _squares(A)[:, None], _squares(B)
-                K = np.maximum(a - 2.0 * K + b, 0.0)
+                K *= -2.0
+                K += a
+                K += b
+                np.maximum(K, 0.0, out=K)
                 if not np.isfinite(a.max() + b.max()):
                     K[~np.isfinite(a + b)] = np.inf  # so large: far from every row
                 if same:
