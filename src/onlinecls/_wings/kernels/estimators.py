@@ -80,7 +80,7 @@ class Kernel(NamedTuple):
                     np.fill_diagonal(K, 0.0)
                 K = np.exp(-self.gamma * K)
             elif self.kernel != "linear":
-                far = np.flatnonzero(~np.isfinite(K.diagonal())) if same else []
+                far = np.flatnonzero(~np.isfinite(K.diagonal()) & same)
                 K = self.gamma * K + self.coef0
                 K = K**self.degree if self.kernel == "poly" else np.tanh(K)
                 K[far, far] = np.inf  # (a row whose square leaves double's range cannot be learnt, though its tanh is 1)
