@@ -415,7 +415,7 @@ for _row in (*ALGORITHMS.values(), *OTHERS.values()):
 COMPOSED = {"StreamPipeline": "_pipeline"}
 
 #: The families beside the core: folders of `_wings`.
-WINGS = ("one_class", "adagrad", "p_norm", "dual_ascent", "multiplicative", "kernels", "online_to_batch", "committee")
+WINGS = ("one_class", "adagrad", "p_norm", "multiplicative", "dual_ascent", "kernels", "online_to_batch", "committee")
 #: The modules with the estimators, in the order in which they are searched.
 MODULES = ("_estimators.linear", *(f"_wings.{wing}.estimators" for wing in WINGS))
 

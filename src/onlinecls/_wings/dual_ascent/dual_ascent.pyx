@@ -1,4 +1,4 @@
-"""Dual ascent (Shalev-Shwartz and Singer's tutorial), and learners of its form: the loops over rows.
+"""Dual ascent (Shalev-Shwartz and Singer's tutorial) and learners of its form: the loops over rows.
 
 A model is θ = Σ α_i Δφ_i, and the weights are ∇f*(θ): the present factor κ times the stored numbers, so that a row costs O(nnz)
 however κ changes.
@@ -13,10 +13,8 @@ The entropic geometry is the simplex of ../shared/simplex.pxd, signed or the pro
 for each group.
 
 A row's scores are computed first, then σ of the round, then for each dual problem (one, or one a class) its loss and its dual
-variables, which say how far θ moves along the row. Gradient descent is DA1 with σ = λt, or with steps η/√t.
-
-Multiplicative PA (PA 6), an exponentiated gradient, moves u by a rule of _rules.pxd, in a loop of its own; where it is a centre,
-which moves along x - w, in that of balls (one_class/ball.pxd). Hedge has a loop of its own, too.
+variables, which say how far θ moves along the row. Gradient descent is DA1 with σ = λt, or with steps η/√t. Hedge has a loop of
+its own.
 """
 from libc.math cimport INFINITY, exp, fabs, isfinite, log, log1p, sqrt
 
@@ -24,18 +22,15 @@ import numpy as np
 
 from ..._compiled.model cimport Model
 from ..._compiled.rounds cimport (
-    DECISION, OVR, REGRESSION, Batch, Example, PassContext, Round, add_loss, after_step, averaged, before_step, check_signals,
-    count_loss, count_mistake, example, measure, next_round, row_at, step_fits, top,
+    DECISION, REGRESSION, Batch, PassContext, Round, add_loss, after_step, averaged, before_step, check_signals,
+    count_mistake, measure, next_round, row_at, top,
 )
 from ..._compiled.sparse cimport Row, column, floating, index_t, larger, smaller
-from ..._rules cimport (
-    ADDITIVE, EXP, MULTIPLICATIVE, MULTIPLICATIVE_CENTRE, SINH, Params, Stats, Step, apply_rule, margin_suffices,
-)
-from ..one_class.ball cimport Ball, learn_ball, read_ball, start_on_simplex
+from ..._rules cimport ADDITIVE, EXP, SINH, Params
 from ..shared.norm cimport replace
 from ..shared.powers cimport exp_all
 from ..shared.simplex cimport (
-    GatheredRow, Group, Simplex, Size, compute_powers, gather, join, masses, n_work, normaliser, root_of, round_up,
+    GatheredRow, Group, Simplex, Size, compute_powers, gather, masses, n_work, normaliser, root_of, round_up,
     scan_sums, start_group, step_group, terms_of,
 )
 
@@ -171,9 +166,7 @@ cdef inline void start_unknown(floating[::1] state, Ascent* a) noexcept nogil:
     cdef Py_ssize_t g
     for g in range(a.n_groups if a.entropic else 0):
         select_group(a, g)
-        if a.simplex.group.high == 0.0 and a.p.rule == MULTIPLICATIVE_CENTRE:
-            start_on_simplex(state, &a.simplex)
-        elif a.simplex.group.high == 0.0:
+        if a.simplex.group.high == 0.0:
             start_group(state, &a.simplex)
 
 
@@ -552,62 +545,6 @@ cdef int learn_all(Ascent* a, floating[::1] state, const floating[::1] data, con
     return 0
 
 
-# --- multiplicative PA ---------------------------------------------------------------------------------------------------------
-
-cdef inline void score_products(Ascent* a, double* scores, const floating[::1] state, const floating[::1] data,
-                                const index_t[::1] indices, Row row) noexcept nogil:
-    """Compute the scores and the size of the row z = x / s."""
-    cdef Py_ssize_t c
-    cdef Size size = scan_sums(state, a.width, a.k, data, indices, row, a.p.bias, scores)
-    for c in range(a.k):
-        scores[c] *= kappa_of(a, c, 0.0) * a.inverse
-    a.size = Size(size.q * (a.inverse * a.inverse), size.largest * a.inverse)
-
-
-cdef int learn_products(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                        PassContext* context) except -1 nogil:
-    """Learn rows of classes or numbers by multiplicative PA's steps."""
-    cdef Py_ssize_t number, n_steps = a.k if context.task == OVR else 1
-    cdef Py_ssize_t[2] vectors
-    cdef double[2] d
-    cdef double shift
-    cdef bint updated
-    cdef Round r
-    cdef Stats s
-    cdef Step found
-    cdef Example z
-    while next_round(&r, b, context):
-        if a.simplex.counts != NULL and (r.newcomer or a.groups.high == 0.0):
-            join(state, &a.simplex, r.label)
-        score_products(a, a.scores, state, data, indices, r.row)
-        before_step(context.task, a.scores, NULL, &r, b, context)
-        if measure(data, &r, context, &a.p.bias):
-            a.inverse = context.inverse
-            score_products(a, a.scores, state, data, indices, r.row)
-        updated, a.row.n = False, -1        # (not gathered yet)
-        s.norm_p2 = s.width = s.shift = 0.0
-        for number in range(n_steps):
-            z = example(context.task, number, &r, b, a.scores, context, a.p.epsilon)
-            s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * a.size.q, 0.0
-            if z.n == 0 or not count_loss(&s, context, &a.p) or margin_suffices(s.margin, &a.p):
-                continue
-            # The range of the simplex's features: W x or W [x, -x], and in a joint example both signs of x.
-            s.width = (2.0 if a.simplex.is_signed or z.n == 2 else 1.0) * a.p.norm_bound * a.size.largest
-            found = apply_rule(&s, &a.p)
-            if found.tau == 0.0 or not step_fits(a.p.geometry, &s, found, context, &a.p):
-                continue
-            if a.row.n < 0:
-                gather(&a.row, a.k, data, indices, r.row, a.p.bias, a.inverse, 2 * a.k * a.n_features)
-            vectors[0], vectors[1], d[0], d[1] = z.c[0], z.c[1], z.sign[0] * found.tau, z.sign[1] * found.tau
-            select_group(a, z.c[0])
-            shift = a.simplex.group.shift
-            step_group(state, &a.simplex, &a.row, vectors, d, z.n)
-            updated = True
-            context.budget -= state.shape[0] if a.simplex.group.shift != shift else 0       # (all powers were computed anew)
-        after_step(&r, updated, context)
-    return 0
-
-
 # --- Hedge ---------------------------------------------------------------------------------------------------------------------
 
 cdef inline void weigh_experts(const floating[::1] theta, double t, double[::1] w, const Params* p) noexcept nogil:
@@ -666,28 +603,22 @@ cdef int learn_experts(double[::1] w, Shared* shared, floating[::1] state, const
 # --- a model -------------------------------------------------------------------------------------------------------------------
 
 cdef class AscentModel(Model):
-    """A model of dual ascent, of Hedge, or of multiplicative PA, which has no `shared`. `shared` and `groups`, arrays of float64:
-    a `Shared`, and a `Group` a row; entropic: high = 0: not known yet."""
+    """A model of dual ascent, or of Hedge. `shared` and `groups`, arrays of float64: a `Shared`, and a `Group` a row; entropic:
+    high = 0: not known yet."""
     cdef public object shared, groups
 
     cdef int open(self, Ascent* a, Py_ssize_t size) except -1:
         """Set the parameters, and pointers to the numbers of the model, whose state has this size."""
         cdef const double[::1] shared = self.shared
         cdef const double[:, ::1] groups = self.groups
-        cdef const double[::1] counts = self.counts
         self.bind()
         a.p, a.k = self.p, self.n_columns
         a.entropic, a.joint = a.p.geometry != ADDITIVE and a.p.trigger != ADVICE, a.p.joint and a.k > 1
         a.width = 2 * a.k if a.entropic else a.k
         a.n_features = size // a.width - 1
-        a.shared, a.groups, a.n_groups = NULL, <Group*>&groups[0, 0], groups.shape[0]
-        if shared is not None:
-            a.shared = <Shared*>&shared[0]
+        a.shared, a.groups, a.n_groups = <Shared*>&shared[0], <Group*>&groups[0, 0], groups.shape[0]
         a.simplex.is_signed, a.simplex.k, a.simplex.n = a.p.geometry != EXP, a.k, a.n_features + (a.p.constant != 0.0)
         a.simplex.rate, a.simplex.counts, a.simplex.correction = 1.0, NULL, NULL
-        if a.p.rule == MULTIPLICATIVE and a.joint and a.p.open_classes:
-            a.simplex.counts = &counts[0]
-        select_group(a, 0)
         return 0
 
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
@@ -716,8 +647,8 @@ cdef class AscentModel(Model):
 
 cdef int visit_rows(AscentModel self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
                     PassContext* context) except -1:
-    """Learn, or compute found[i, c] = w_c.x_i of the model, or of its average if there is one; of a ball, ||x_i - w||."""
-    cdef bint reads = context.task == DECISION, is_centre = self.p.rule == MULTIPLICATIVE_CENTRE
+    """Learn, or compute found[i, c] = w_c.x_i of the model, or of its average if there is one."""
+    cdef bint reads = context.task == DECISION
     cdef AscentModel known
     cdef const floating[::1] shown
     cdef const double[::1] correction
@@ -728,7 +659,6 @@ cdef int visit_rows(AscentModel self, const floating[::1] data, const index_t[::
     cdef double rounds = 0.0
     cdef double* at
     cdef Ascent a
-    cdef Ball ball
     cdef Row row
     if reads:                       # (never a write)
         known = self.known()
@@ -741,9 +671,8 @@ cdef int visit_rows(AscentModel self, const floating[::1] data, const index_t[::
             self.groups = np.zeros((1 if a.joint else a.k, len(GROUP)))
             self.open(&a, state.shape[0])
     a.inverse, a.p.bias = context.inverse, context.bias
-    if is_centre or a.p.trigger == ADVICE:
+    if a.p.trigger == ADVICE:
         numbers = np.empty(a.n_features)
-        ball = Ball(NULL, &a.simplex, &numbers[0], 0.0)
     else:
         for i in range(0 if reads else b.n_rows):
             longest = max(longest, b.indptr[i + 1] - b.indptr[i])
@@ -757,8 +686,6 @@ cdef int visit_rows(AscentModel self, const floating[::1] data, const index_t[::
         if correction.shape[0]:
             a.simplex.correction, rounds = <double*>&correction[0], context.counters.rounds - a.p.average_from
         with nogil:
-            if is_centre:
-                return read_ball(&ball, True, b, context, shown, data, indices, &a.p)
             if a.p.trigger == ADVICE:
                 weigh_experts(shown, context.counters.rounds + 1.0, numbers, &a.p)
             for i in range(b.n):
@@ -766,8 +693,6 @@ cdef int visit_rows(AscentModel self, const floating[::1] data, const index_t[::
                 context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * a.k)
                 if a.p.trigger == ADVICE:
                     context.found[i] = chance(numbers, data, indices, row) - (0.0 if a.simplex.is_signed else 0.5)
-                elif a.p.rule == MULTIPLICATIVE:
-                    score_products(&a, &context.found[i * a.k], shown, data, indices, row)
                 else:
                     a.averages = &context.found[i * a.k]
                     score_row(&a, shown, data, indices, row, context.counters.rounds, rounds)
@@ -775,18 +700,11 @@ cdef int visit_rows(AscentModel self, const floating[::1] data, const index_t[::
     if a.p.trigger == ADVICE:
         with nogil:
             return learn_experts(numbers, a.shared, state, data, indices, b, context, &a.p)
-    if a.simplex.counts == NULL:    # (else the first row's class may join)
-        with nogil:
-            start_unknown(state, &a)
-    if is_centre:
-        with nogil:
-            return learn_ball(&ball, True, b, context, state, data, indices, &a.p)
     places = np.zeros(n + 2 * m, np.intp)
     entries = np.empty(n_work(a.k) * m if a.entropic else 1, np.float32 if floating is float else np.float64)
     a.moves, a.sizes, a.row.places, a.row.x, a.row.capacity = &places[0], &places[n], &places[n + m], &entries[0], m
     with nogil:
-        if a.p.rule == MULTIPLICATIVE:
-            return learn_products(&a, state, data, indices, b, context)
+        start_unknown(state, &a)
         a.simplex.correction = context.correction
         return learn_all(&a, state, data, indices, b, context)
 

@@ -12,10 +12,10 @@ from ..._estimators.learner import OnlineLearner
 from ..._estimators.parameters import LinearParameters, estimator
 from ..._estimators.tasks import LinearClassifier, OnlineRegressor
 from ..._models import WEIGHT, Array
-from ..dual_ascent.dual_ascent import AscentModel
 from ..one_class.estimators import OnlineOneClass
 from ..shared.groups import WithGroups
 from ..shared.simplex import GROUP
+from .multiplicative import SimplexModel
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..._rows import Rows
 
 
-class SignedSimplexState(WithGroups, AscentModel):
+class SignedSimplexState(WithGroups, SimplexModel):
     """values : powers sinh(θ) e^-K and θ, of which halves are -θ and θ, as learners of each class would have. groups : see
     simplex.pxd."""
 
