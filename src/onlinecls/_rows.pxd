@@ -53,30 +53,21 @@ cdef inline const void* numbers_of(array, dtype, Py_ssize_t size, Py_ssize_t* n)
     return start_of(array, size, n) if type(array) is np.ndarray and array.dtype is dtype else NULL
 
 
-ctypedef struct Carry:      # of exponents that are all ones into the sign bit: those of NaN and infinity
-    uint32_t of_floats
-    uint64_t of_doubles
-
-
-cdef inline void carry_of(const floating* number, Carry* carry) noexcept nogil:
+cdef inline uint32_t carry_of(const floating* number) noexcept nogil:
+    """Return a number whose highest bit is 1 if the exponent is all ones: that of NaN and of infinity."""
     cdef uint32_t short_bits
     cdef uint64_t long_bits
     if floating is float:
         memcpy(&short_bits, number, 4)
-        carry.of_floats |= (short_bits & <uint32_t>0x7f800000) + <uint32_t>0x00800000
-    else:
-        memcpy(&long_bits, number, 8)
-        carry.of_doubles |= (long_bits & <uint64_t>0x7ff0000000000000) + <uint64_t>0x0010000000000000
-
-
-cdef inline bint has_carry(const Carry* carry) noexcept nogil:
-    return carry.of_floats >> 31 or carry.of_doubles >> 63
+        return (short_bits & <uint32_t>0x7f800000) + <uint32_t>0x00800000
+    memcpy(&long_bits, number, 8)
+    return (<uint32_t>(long_bits >> 32) & <uint32_t>0x7ff00000) + <uint32_t>0x00100000
 
 
 cdef inline bint are_finite(const floating* numbers, Py_ssize_t n) noexcept nogil:
     """Return True if there is no NaN and no infinity. (n may be 0.)"""
     cdef Py_ssize_t k
-    cdef Carry carry = Carry(0, 0)
+    cdef uint32_t carry = 0
     for k in range(n):
-        carry_of(&numbers[k], &carry)
-    return not has_carry(&carry)
+        carry |= carry_of(&numbers[k])
+    return not carry >> 31

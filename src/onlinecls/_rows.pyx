@@ -1,12 +1,11 @@
 """`Rows`: the container of rows between the code that reads them and the loops, and the checks that the loops' safety needs.
 
 `converted` takes them as they lie, or makes them of any CSR matrix or table of numbers: casts, sorts, adds duplicates up. It
-returns None for what it cannot read; `_input.validate` converts the rest, and words the errors.
+returns None for what it cannot read; `_input.validate` makes CSR of other sparse matrices, and words the errors.
 """
-from libc.stdint cimport INT32_MAX, int32_t, int64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint32_t
 
 from functools import lru_cache
-from sys import modules
 
 import numpy as np
 
@@ -83,15 +82,13 @@ def empty_rows(str kind, tuple shape, dtype):
 
 
 cdef bint is_csr(X) except -1:
-    """Return True if X is `Rows`, or one of scipy's own CSR matrices, not of a subclass."""
-    scipy = modules.get("scipy.sparse")
-    return type(X) is Rows or (scipy is not None and type(X) in (getattr(scipy, "csr_matrix", 0), getattr(scipy, "csr_array", 0)))
+    """Return True for `Rows` and for a CSR matrix of scipy. (A frame may have a column of the name "format".)"""
+    kind = None if type(X) is np.ndarray else getattr(X, "format", None)
+    return type(kind) is str and kind == "csr"
 
 
 cpdef own_float(dtype):
     """Return the dtype of rows made of numbers of this dtype: float32 of float32, float64 of all others."""
-    if dtype is FLOAT32 or dtype is FLOAT64:
-        return dtype
     return FLOAT32 if dtype.kind == "f" and dtype.itemsize == 4 else FLOAT64
 
 
@@ -102,16 +99,15 @@ cpdef Rows converted(X, dtype):
     """
     cdef Rows rows = Rows.__new__(Rows)
     cdef int state
-    if type(X) is Rows and (dtype is None or X.data.dtype == dtype):
-        return X
-    kind = None if type(X) is np.ndarray else getattr(X, "format", None)
-    if type(kind) is str and kind == "csr":
-        data, indices, indptr, shape = X.data, X.indices, X.indptr, X.shape
+    if type(X) is Rows:
+        if dtype is None or X.data.dtype == dtype:
+            return X
+        X = X.array()
+    if is_csr(X):
+        data, shape = X.data, X.shape
         of_sums = own_float(getattr(data, "dtype", FLOAT64))
         dtype = of_sums if dtype is None else own_float(dtype)
-        rows.data, rows.indices, rows.indptr = plain(data, of_sums), plain(indices, INT32, "iu"), starts_of(indptr)
-        if rows.indices is not indices and rows.indices is not None and not (rows.indices == indices).all():
-            return None         # too many columns
+        rows.data, rows.indices, rows.indptr = plain(data, of_sums), plain(X.indices, INT32, "iu"), plain(X.indptr, INT64, "iu")
         state = state_of(rows, shape, of_sums)
         if state == UNSORTED:
             put_in_order(rows)
@@ -123,28 +119,16 @@ cpdef Rows converted(X, dtype):
     else:
         try:
             table = np.asarray(X)
+            if table.ndim != 2:
+                return None
+            dtype, shape = own_float(table.dtype if dtype is None else dtype), table.shape
+            rows.data, rows.indices = plain(table.ravel(), dtype, "biufO"), NO_INDICES
+            rows.indptr = np.arange(shape[0] + 1) * shape[1]
         except MemoryError:
             raise
         except Exception:       # raised by numpy or by an object's methods
             return None
-        if table.ndim != 2 or table.dtype.kind not in "biuf":
-            return None
-        dtype, shape = own_float(table.dtype if dtype is None else dtype), table.shape
-        rows.data, rows.indices, rows.indptr = plain(table.ravel(), dtype), NO_INDICES, np.arange(shape[0] + 1) * shape[1]
     return rows if state_of(rows, shape, dtype) == SOUND else None
-
-
-cdef starts_of(indptr):
-    """Return an indptr as int64; None if it is none."""
-    cdef Py_ssize_t i, n
-    cdef const int32_t* given = <const int32_t*>numbers_of(indptr, INT32, 4, &n)
-    if given == NULL:
-        return plain(indptr, INT64, "iu")
-    found = np.empty(n, INT64)          # (a loop: one row is converted in a tenth of numpy's time)
-    cdef int64_t* starts = <int64_t*>start_of(found, 8, &i)
-    for i in range(n):
-        starts[i] = given[i]
-    return found
 
 
 cdef plain(array, dtype, str kinds="biuf"):
@@ -154,13 +138,15 @@ cdef plain(array, dtype, str kinds="biuf"):
         return array
     if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds:
         return None
-    if dtype is FLOAT32 and array.dtype.itemsize > 4:
+    if dtype is FLOAT32:
         with np.errstate(over="ignore", under="ignore"):        # (infinity is refused later)
-            array = np.ascontiguousarray(array, dtype)
+            found = np.ascontiguousarray(array, dtype)
     else:
-        array = np.ascontiguousarray(array, dtype)
-    array = array if array.flags.aligned else array.copy()
-    return array if array.dtype is dtype and type(array) is np.ndarray else array.view(dtype, np.ndarray)   # (a pickled dtype)
+        found = np.ascontiguousarray(array, dtype)
+    if dtype is INT32 and not (found == array).all():
+        return None             # too many columns
+    found = found if found.flags.aligned else found.copy()
+    return found if found.dtype is dtype and type(found) is np.ndarray else found.view(dtype, np.ndarray)   # (a pickled dtype)
 
 
 cdef put_in_order(Rows rows):
@@ -220,13 +206,13 @@ cdef int state_of_sparse(const floating* data, const int32_t* columns, const int
     cdef Py_ssize_t i = 0, k, lo, hi, start = 0, stop, nnz = starts[n]
     cdef int32_t falls
     cdef bint is_sorted = True
-    cdef Carry carry = Carry(0, 0)
+    cdef uint32_t carry = 0
     while start < nnz:
         stop = min(nnz, start + STRETCH)
-        carry_of(&data[start], &carry)
+        carry |= carry_of(&data[start])
         falls = 0 if start == 0 else columns[start] <= columns[start - 1]
         for k in range(start + 1, stop):        # (one loop: in two, each would wait for memory in turn)
-            carry_of(&data[k], &carry)
+            carry |= carry_of(&data[k])
             falls += 1 - (columns[k] > columns[k - 1])
         while i < n and starts[i] < stop:
             lo, hi = starts[i], starts[i + 1]
@@ -236,4 +222,4 @@ cdef int state_of_sparse(const floating* data, const int32_t* columns, const int
             i += 1
         is_sorted &= falls == 0
         start = stop
-    return UNSORTED if not is_sorted else WRONG if has_carry(&carry) else SOUND
+    return UNSORTED if not is_sorted else WRONG if carry >> 31 else SOUND

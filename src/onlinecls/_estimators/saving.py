@@ -129,7 +129,8 @@ def read_labels(who: str, classes: np.ndarray) -> np.ndarray:
         require(points <= 0x10FFFF, "labels that are texts", "other code points")
     elif classes.dtype.kind == "b":
         require(classes.view(np.uint8).max(initial=0) <= 1, "labels that are booleans", "other bytes")
-    require(len(classes) > 0 and validate.read_classes(who, classes).tolist() == classes.tolist(), "sorted classes", classes)
+    ordered = validate.union(validate.read_labels(who, classes, None, "classes"))
+    require(len(classes) > 0 and ordered.tolist() == classes.tolist(), "sorted classes", classes)
     return classes
 
 

@@ -117,7 +117,7 @@ class OnlineClassifier(WithWeights):
     def _known(self, y: np.ndarray, classes: ArrayLike | None) -> tuple[np.ndarray, bool]:
         """Return the classes of the model, or those that begin it, and True if others may join. classes : named in a call."""
         who, state = type(self).__name__, self.__dict__.get("_state")
-        named = None if classes is None else validate.read_classes(who, classes)
+        named = None if classes is None else validate.union(validate.read_labels(who, classes, None, "classes"))
         if state is None and named is not None and len(named) < 2:
             raise ValueError(
                 f"{who}: classes must name at least 2 classes, got {len(named)}. Leave it out if labels are to join as they "

@@ -8,7 +8,6 @@ from __future__ import annotations
 import copy
 import math
 import numbers
-from contextlib import suppress
 
 import numpy as np
 
@@ -51,12 +50,11 @@ def _number(value) -> str:
 
 def feature_names(X):
     """Return the column names of a data frame if all are strings, else None."""
-    arrow = type(X).__module__.partition(".")[0] == "pyarrow"  # (whose columns are the numbers themselves)
-    columns = X.schema.names if arrow and hasattr(X, "schema") else getattr(X, "columns", None)
-    if columns is None or not (hasattr(X, "__array__") or hasattr(X, "to_numpy")):
+    is_arrow = type(X).__module__.startswith("pyarrow.")  # (whose columns are the numbers themselves)
+    names = getattr(X, "column_names" if is_arrow else "columns", None)
+    if names is None or not len(names) or not all(isinstance(name, str) for name in names):
         return None
-    names = np.asarray(columns, dtype=object)
-    return names if len(names) and all(isinstance(name, str) for name in names) else None
+    return np.array([*names], dtype=object)
 
 
 def same_names(who: str, seen, names) -> None:
@@ -76,8 +74,8 @@ def read_rows(who: str, X, dtype) -> Rows:
     """Return X as Rows of the dtype (None: that of X if it is float32 or float64, else float64), copied only if necessary."""
     dtype = None if dtype is None else np.dtype(dtype)
     rows = converted(X, dtype)
-    if rows is None:
-        X = X.array() if isinstance(X, Rows) else as_csr(who, X) if issparse(X) else _table_of(who, X, dtype)
+    if rows is None and issparse(X):
+        X = as_csr(who, X)
         rows = converted(X, dtype)
     if rows is None:
         raise _wrong(who, X, dtype)
@@ -113,23 +111,20 @@ def _require_numbers(who: str, dtype, ndim: int, kinds: str = "biuf") -> None:
         )
 
 
-def _table_of(who: str, X, dtype) -> np.ndarray:
-    """Return X as a table of numbers."""
+def _table_of(who: str, X) -> np.ndarray:
+    """Return X as a table of numbers; raise the error of the first cell that holds none."""
     table = as_array(f"{who}: X", X, "rows of equal length")
     _require_numbers(who, table.dtype, table.ndim, "biufO")
     if table.dtype.kind != "O":
         return table
-    with np.errstate(over="ignore", under="ignore"):
-        with suppress(Exception):  # (objects fail in many ways: one at a time then, to find the one that is no number)
-            return table.astype(dtype or FLOATS[1])
-        found = np.empty(table.shape, dtype or FLOATS[1])
-        for (row, column), value in np.ndenumerate(table):
-            try:
-                found[row, column] = value
-            except Exception as error:
-                kind = TypeError if isinstance(error, TypeError) and not is_missing(value) else ValueError
-                came = f"{brief(value)} at row {row}, column {column}"
-                raise kind(f"{who}: X must be numbers, got {came} ({error}). {_ENCODE}") from None
+    found = np.empty(table.shape)
+    for (row, column), value in np.ndenumerate(table):
+        try:
+            found[row, column] = value
+        except Exception as error:  # (objects fail in many ways)
+            kind = TypeError if isinstance(error, TypeError) and not is_missing(value) else ValueError
+            came = f"{brief(value)} at row {row}, column {column}"
+            raise kind(f"{who}: X must be numbers, got {came} ({error}). {_ENCODE}") from None
     return found
 
 
@@ -179,12 +174,15 @@ def as_csr(who: str, X):
 
 
 def _wrong(who: str, X, dtype) -> ValueError:
-    """Return the error for the first number of a table or a CSR matrix that is not finite in the dtype."""
+    """Return the error of rows that are none: that of the first number which is not finite in the dtype, if all are numbers."""
     if issparse(X):
         X = X.astype(own_float(X.dtype))
         X.sum_duplicates()
         X = X.tocoo()
-    data = X.data if issparse(X) else X.reshape(-1)
+        data = X.data
+    else:
+        X = _table_of(who, X)
+        data = X.reshape(-1)
     with np.errstate(over="ignore", under="ignore"):
         found = data.astype(own_float(data.dtype) if dtype is None else dtype)
     at = int(np.isfinite(found).argmin())
@@ -201,9 +199,9 @@ def read_labels(who: str, y, n_rows: int | None, name: str = "y") -> np.ndarray:
 
     n_rows : how many there must be; None: any number. name : of the argument, for messages.
     """
-    # (numpy would turn a list that mixes texts and others into texts, and give each room for the longest.)
-    has_texts = isinstance(y, (list, tuple)) and not _TEXTS.isdisjoint(map(type, y))
-    array = as_array(f"{who}: {name}", y, "labels", object if has_texts else None)
+    types = {*map(type, y)} if isinstance(y, (list, tuple)) else set()
+    is_mixed = len(types) > 1 and not _TEXTS.isdisjoint(types)  # (of texts and others numpy would make texts)
+    array = as_array(f"{who}: {name}", y, "labels", object if is_mixed else None)
     array = array if array.shape == (n_rows,) else _one_a_row(who, name, y, array, n_rows)
     if array.dtype.kind == "O":
         array = _of_one_type(who, name, array)
@@ -215,11 +213,6 @@ def read_labels(who: str, y, n_rows: int | None, name: str = "y") -> np.ndarray:
     elif array.dtype.kind not in "biuUS":
         raise ValueError(f"{who}: {name} must be integers, booleans or strings, got dtype {array.dtype}.")
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))  # (compiled code compares code points)
-
-
-def read_classes(who: str, classes) -> np.ndarray:
-    """Return the labels of the argument `classes`, sorted and unique."""
-    return np.unique(read_labels(who, classes, None, "classes"), return_index=True)[0]  # (see union)
 
 
 def _of_one_type(who: str, name: str, y: np.ndarray) -> np.ndarray:
@@ -287,34 +280,33 @@ def encode(who: str, y: np.ndarray, classes: np.ndarray, is_open: bool = False) 
 
     Raise ValueError for a label that does not compare with them and, unless the classes are open, for one not among them.
     """
-    codes, unknown = _places(y if y.dtype == classes.dtype else comparable(who, y, classes), classes)
-    if unknown is not None and not is_open:
-        raise ValueError(
-            f"{who}: y must be among the classes {brief(classes.tolist())}, got {brief(y[unknown].tolist()[0])} at row "
-            f"{int(unknown.argmax())}. "
-            "Name all labels in classes at the first call, or leave classes out there: then labels join as they appear."
-        )
-    return codes, unknown
-
-
-def _places(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    if y.dtype != classes.dtype:
+        comparable(who, y, classes)
+    are_integers = y.dtype.kind == classes.dtype.kind == "i" and len(classes)
+    span = int(classes[-1]) - int(classes[0]) + 1 if are_integers else len(y)
     if len(classes) == 2 and len(y) and y.dtype.kind in "biufUS":  # the common case, without a search
         # (Arrays, not scalars: with numpy's text scalars, `==` loses one of a hundred Ctrl-Cs.)
         codes = np.equal(y, classes[1:])
         known = codes | np.equal(y, classes[:1])
-        return codes.astype(np.int32), None if known.all() else ~known
-    if not len(classes):
-        return np.zeros(len(y), np.int32), np.ones(len(y), bool) if len(y) else None
-    if len(y) and classes.dtype.kind == y.dtype.kind == "i":
-        low, span = int(classes[0]), int(classes[-1]) - int(classes[0]) + 1
-        if span <= 4 * len(classes) + 1024 and span < len(y) and low <= y.min() and y.max() <= classes[-1]:
-            table = np.full(span, -1, np.int32)  # integers close together: a search would cost a tenth of learning
-            table[np.subtract(classes, low, dtype=np.int64)] = np.arange(len(classes), dtype=np.int32)
-            codes = table[np.subtract(y, low, dtype=np.int64)]
-            return codes, None if codes.min() >= 0 else codes < 0
-    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-    known = classes[codes] == y
-    return codes.astype(np.int32), None if known.all() else ~known
+    elif span < min(len(y), 4 * len(classes) + 1024):  # integers close together: a search would cost a tenth of learning
+        table = np.full(span + 1, -1, np.int32)  # (the last place is that of all beyond the classes)
+        table[np.subtract(classes, classes[0], dtype=np.int64)] = np.arange(len(classes))
+        codes = table[np.subtract(y, classes[0], dtype=np.int64).clip(-1, span)]
+        known = codes >= 0
+    elif len(classes):
+        codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+        known = classes[codes] == y
+    else:
+        codes = known = np.zeros(len(y), bool)
+    if known.all():
+        return codes.astype(np.int32), None
+    if not is_open:
+        raise ValueError(
+            f"{who}: y must be among the classes {brief(classes.tolist())}, got {brief(y[~known].tolist()[0])} at row "
+            f"{int(known.argmin())}. "
+            "Name all labels in classes at the first call, or leave classes out there: then labels join as they appear."
+        )
+    return codes.astype(np.int32), ~known
 
 
 # --- weights and others --------------------------------------------------------------------------------------------------------
