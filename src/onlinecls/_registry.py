@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Iterator, Mapping
+from collections import namedtuple
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from sys import float_info
 from typing import Any, NamedTuple, Self
+
+from ._rules import FIELDS_IN_C
 
 # --- what a row may say --------------------------------------------------------------------------------------------------------
 
@@ -95,56 +98,29 @@ NO_SUM = ("p_norm", "sinh")
 DTYPES = {4: (2.0**-23, 2.0**-126, (2.0 - 2.0**-23) * 2.0**127), 8: (float_info.epsilon, float_info.min, float_info.max)}
 
 
-class Params(NamedTuple):
-    """The fields of the C struct of the same name, which explains them (_rules.pxd): a constructor's parameters, made numbers.
+#: The values of the fields of `Params` for a learner that does not use them: those of the C struct, and some of Python alone.
+_UNUSED = {
+    **dict.fromkeys(FIELDS_IN_C, 0), "average_from": -1, "power": 2.0,
+    **dict.fromkeys("margin scale C r r2 b phi radius eta0 norm_bound variance delta growth sigma".split(), 1.0),
+    "probability": 0,  # 1: they are learnt
+    "least": 0.0,  # the least variance of a diagonal, as a share of the initial one
+    "kernel": None,  # of a kernel learner: its kernel,
+    "budget": 0,  # and the most support vectors
+    "members": (),  # of a committee: those of its members
+}
+_Record: Any = namedtuple("_Record", _UNUSED, defaults=_UNUSED.values())
 
-    rule, trigger, geometry, costs are names here. The values here are those of a learner that does not use a field. Fields that
-    the loops compute are missing.
+
+class Params(_Record):
+    """The parameters of a pass, numbers made of a constructor's: the fields of the C struct of this name (_rules.pxd has them).
+
+    rule, trigger, geometry, costs may be names. What the loops compute is 0.
     """
 
-    rule: Any
-    trigger: Any
-    geometry: Any
-    margin: float
-    scale: float = 1.0
-    constant: float = 0.0
-    average_from: int = -1
-    slack: float = 0.0
-    epsilon: float = 0.0
-    C: float = 1.0
-    r: float = 1.0
-    r2: float = 1.0
-    b: float = 1.0
-    phi: float = 1.0
-    radius: float = 1.0
-    eta0: float = 1.0
-    norm_bound: float = 1.0
-    variance: float = 1.0
-    delta: float = 1.0
-    l1: float = 0.0
-    forgetting: float = 0.0
-    growth: float = 1.0
-    floor: float = 0.0
-    power: float = 2.0
-    sigma: float = 1.0
-    schedule: int = 0
-    open_classes: int = 0
-    balanced: int = 0
-    level: int = 0
-    costs: str = "weight"
-    spacing: float = 0.0
-    limit: float = 0.0
-    tiny: float = 0.0
-    joint: int = 0  # 1: of three classes or more, one learner of the true class against the best wrong one
-    # The struct has no such fields:
-    probability: int = 0  # 1: they are learnt
-    least: float = 0.0  # the least variance of a diagonal, as a share of the initial one
-    kernel: Any = None  # of a kernel learner: its kernel,
-    budget: int = 0  # and the most support vectors
-    members: tuple[Any, ...] = ()  # of a committee: those of its members
+    __slots__ = ()
 
     # True if a class that has not joined yet would change updates, even where it is not the argmax.
-    joins_singly = False  # type: ignore[misc]
+    joins_singly = False
 
     @classmethod
     def of(cls, algorithm: Algorithm, values: Mapping[str, Any]) -> Self:
@@ -158,7 +134,7 @@ class Params(NamedTuple):
             field, of = FIELDS[name]
             found[field] = float(of(values) if callable(of) else values[of if values[name] is None else name])
         fields = {"margin": algorithm.margin, "costs": algorithm.costs, **cls.common(values), **found, **algorithm.fixed}
-        return cls(algorithm.rule, algorithm.trigger, geometry, **fields)
+        return cls(rule=algorithm.rule, trigger=algorithm.trigger, geometry=geometry, **fields)
 
     @staticmethod
     def common(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -180,22 +156,19 @@ class Params(NamedTuple):
     def has_intercept(self) -> bool:
         return self.constant != 0.0
 
-    def limits(self, dtype: Any) -> Iterator[tuple[str, float, float, float]]:
-        """Yield (parameter, its value, the least and the largest one that fit the dtype)."""
-        spacing, tiny, most = DTYPES[dtype.itemsize]
-        yield "initial_variance", self.variance, tiny / spacing, most / 4
-        # (It is divided by sums of exponentials.)
-        yield "norm_bound", self.norm_bound, max(tiny / spacing, 1e-250), min(most / 4, 1e250)
+    def sizes(self) -> dict[str, float]:
+        """Return the parameters that must fit the dtype of a model, with their squares and inverses."""
+        return {
+            "scale": self.scale or 1.0, "intercept_scaling": max(self.constant * max(self.scale, 1.0), 1.0),
+            "initial_variance": self.variance, "norm_bound": self.norm_bound,
+        }
 
     def check_range(self, who: str, dtype: Any) -> None:
         """Raise unless the parameters fit the dtype of a model."""
-        most = (DTYPES[dtype.itemsize][2] / 4) ** 0.5  # (squares of both, and of 1/s, must fit)
-        units = ("scale", self.scale or 1.0, 1.0 / most, most), (
-            "intercept_scaling", max(self.constant, 0.0), 0.0, most / max(self.scale, 1.0))
-        for name, value, least, largest in (*units, *self.limits(dtype)):
-            if not least <= value <= largest:
-                bound = f"at least {least:.2g}" if value < least else f"at most {largest:.2g}"
-                raise ValueError(f"{who}: {name} must fit {dtype}, {bound}, got {name}={value!r}.")
+        most = min((DTYPES[dtype.itemsize][2] / 4) ** 0.5, 1e100)
+        for name, value in self.sizes().items():
+            if not 1.0 / most <= value <= most:
+                raise ValueError(f"{who}: {name} must be in [{1 / most:.2g}, {most:.2g}] for {dtype}, got {name}={value!r}.")
 
     def of_pass(self, state: Any, is_open: bool, balanced: bool) -> Self:
         """Add the numbers that depend on the model and its labels."""
@@ -453,23 +426,20 @@ def select(cls: type, values: Mapping[str, Any]) -> Algorithm:
 
 def _check_together(who: str, row: Algorithm, values: Mapping[str, Any]) -> None:
     """Raise if parameters, each within its range, exclude each other."""
-    average, names, must, why = values.get("average"), ["average"], "False", ""
+    average, name, must, why = values.get("average"), "average", "False", ""
     if values.get("loss_tol") is not None and (average or values.get("early_stopping")):
-        names, must = ["average" if average else "early_stopping"], "False with loss_tol"
+        name, must = "average" if average else "early_stopping", "False with loss_tol"
         why = "only the last weights have no larger loss, on all rows. Leave one of the two out."
     elif values.get("kernel_params") and not callable(values["kernel"]):
-        names, must = ["kernel_params"], f"None for kernel={values['kernel']!r}"
+        name, must = "kernel_params", f"None for kernel={values['kernel']!r}"
         why = "they are the keyword arguments of a callable kernel. Use gamma, degree and coef0."
     elif average and row.geometry in NO_SUM:
         why = "the scale of all weights changes with every step, so that their average has no accurate O(nnz) form. " \
               "OnlineToBatch has other ways to one model."
     elif average and row.geometry == "dual" and values["l1"] > 0.0:
-        names, must = ["average", "l1"], "False with l1 > 0"
-        why = "the weights then change on every row, so that their average has no O(nnz) form."
+        must, why = "False with l1 > 0", "the weights then change on every row, so that their average has no O(nnz) form."
     elif average and row.geometry == "entropic" and values["sigma"] in AUTO:
         must = "False with regularizer='entropic' and sigma='auto'"
-        why = "with a growing sigma, the weights are not one common number times the stored ones. Use a number for sigma, or " \
-              "regularizer='euclidean'."
+        why = "with a growing sigma, the weights are not one common number times the stored ones. Give a number."
     if why:
-        got = " and ".join(f"{name}={values[name]!r}" for name in names)
-        raise ValueError(f"{who}: {names[0]} must be {must}, got {got}: {why}")
+        raise ValueError(f"{who}: {name} must be {must}, got {name}={values[name]!r}: {why}")

@@ -158,8 +158,7 @@ class CommitteeClassifier(WithProbabilities):
 
     def _params_of(self, algorithm: Algorithm, values: dict) -> CommitteeParams:
         members = tuple(member._choose() for member in self._team())
-        found: Any = CommitteeParams  # (a type checker misses the defaults of its base)
-        return found(0, 0, 0, 1.0, members[0].scale, probability=int(values["probability"]), members=members)
+        return CommitteeParams(scale=members[0].scale, probability=int(values["probability"]), members=members)
 
     def _decide(self, X: Matrix) -> tuple[np.ndarray, Any]:
         with self._own_lock().waiting():  # (the members have learnt the same rows)

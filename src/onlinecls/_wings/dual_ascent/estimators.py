@@ -18,7 +18,7 @@ from ..shared.simplex import GROUP
 from .dual_ascent import LOSSES, SCHEDULES, SHARED, UPDATES_OF, AscentModel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import DTypeLike, NDArray
     from sklearn.utils import Tags
@@ -42,8 +42,8 @@ class AscentParams(Params):
         simplex = "sinh" if values.get("signed", True) else "exp"
         geometry = simplex if algorithm.geometry in ("entropic", "experts") else "additive"
         return cls(
-            UPDATES_OF[values.get("update", "DA1")], LOSSES[loss], geometry,
-            float(values.get("margin", algorithm.margin)), **cls.common(values), costs=algorithm.costs,
+            rule=UPDATES_OF[values.get("update", "DA1")], trigger=LOSSES[loss], geometry=geometry,
+            margin=float(values.get("margin", algorithm.margin)), **cls.common(values), costs=algorithm.costs,
             schedule=SCHEDULES[rate or ("auto" if sigma == "auto" else "fixed")],
             sigma=1.0 if sigma == "auto" else float(sigma), norm_bound=float(values.get("norm_bound", 1.0)),
         )
@@ -62,11 +62,11 @@ class AscentParams(Params):
         averaged = self.model == "entropic" and self.average_from >= 0  # (κ of a class that has not joined differs)
         return bool(averaged or (self.joint and (self.model == "entropic" or self.trigger == LOSSES["log_loss"])))
 
-    def limits(self, dtype: DTypeLike) -> Iterator[tuple[str, float, float, float]]:
+    def sizes(self) -> dict[str, float]:
+        if self.schedule == SQRT or self.experts:
+            return super().sizes()
         # Weights are θ/σ or, entropic, at most W: their scales, and the σ computed from W by sigma="auto", must be finite.
-        least = 1e-100 if self.schedule != SQRT and not self.experts else 0.0
-        yield "norm_bound", self.norm_bound, least, min(float(np.finfo(dtype).max) / 4, 1e100)
-        yield "alpha" if self.schedule == STRONGLY_CONVEX else "sigma", self.sigma, least, np.inf
+        return {**super().sizes(), "alpha" if self.schedule == STRONGLY_CONVEX else "sigma": self.sigma}
 
     def of_pass(self, state: Any, is_open: bool, balanced: bool) -> Self:
         limit = min(state.largest, 1e100) / max(self.constant, 1.0)  # (so that scores and the intercept are finite, too)
