@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
-from internals import ALGORITHMS, COMPOSED, OTHERS, averages
+from internals import ALGORITHMS, OTHERS, averages
 from matrices import continuous_problem
 from reference import costs_of_classes, run_binary, run_multiclass, run_one_class, run_regression, run_stream
 
@@ -308,6 +308,6 @@ def _of_committees():
 
 
 LEARNERS = [*_of_the_registry(), *_of_kernels(), *_of_batches(), *_of_committees()]
-VECTORIZERS = {"HashingVectorizer", "TableVectorizer"}
-PUBLIC = {name for name in onlinecls.__all__ if isinstance(getattr(onlinecls, name), type)} - COMPOSED.keys() - VECTORIZERS
+STEPS = {"StreamPipeline", "HashingVectorizer", "TableVectorizer"}
+PUBLIC = {name for name in onlinecls.__all__ if isinstance(getattr(onlinecls, name), type)} - STEPS
 assert {learner.estimator for learner in LEARNERS} == PUBLIC, "every estimator keeps the contracts"

@@ -14,7 +14,7 @@ from onlinecls._wings.dual_ascent import dual_ascent as ascent
 from onlinecls._wings.dual_ascent.estimators import AscentState
 from onlinecls._wings.kernels.estimators import Kernel, SupportState
 
-ALGORITHMS, COMPOSED, OTHERS = _registry.ALGORITHMS, _registry.COMPOSED, _registry.OTHERS
+ALGORITHMS, OTHERS = _registry.ALGORITHMS, _registry.OTHERS
 
 # The command line: what it runs.
 COMMANDS, REGRESSION_COMMANDS = options.CLASSIFIERS, options.REGRESSORS

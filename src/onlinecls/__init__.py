@@ -14,8 +14,6 @@ from importlib import import_module
 
 TYPE_CHECKING = False  # (as in typing, whose import would take half of the time)
 if TYPE_CHECKING:  # the names below, for type checkers and editors
-    from typing import Any
-
     from . import bounds as bounds
     from . import datasets as datasets
     from . import measures as measures
@@ -67,26 +65,6 @@ __all__ = [
 ]
 
 _SUBMODULES = ("bounds", "datasets", "measures", "parallel", "plotting", "reference", "streams", "tables", "text")
-_FUNCTIONS = {
-    "load": "_estimators.saving", "merge": "_estimators.merging", "progressive_validation": "evaluation",
-    "compare": "evaluation",
-    "StreamPipeline": "_pipeline", "make_stream_pipeline": "_pipeline", "HashingVectorizer": "text", "TableVectorizer": "tables",
-}
-
-
-def _find(name: str) -> Any:
-    if name in _SUBMODULES:
-        return import_module(f"{__name__}.{name}")
-    if name in _FUNCTIONS:
-        found = getattr(import_module(f"{__name__}.{_FUNCTIONS[name]}"), name)
-    elif name in __all__:
-        from ._registry import estimator_class
-
-        found = estimator_class(name)
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found
-    return found
 
 
 def __dir__() -> list[str]:
@@ -94,4 +72,13 @@ def __dir__() -> list[str]:
 
 
 if not TYPE_CHECKING:  # (with it, type checkers would accept any name)
-    __getattr__ = _find
+
+    def __getattr__(name):
+        if name in _SUBMODULES:
+            return import_module(f"{__name__}.{name}")
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from ._registry import public
+
+        globals()[name] = found = public(name)
+        return found

@@ -16,7 +16,7 @@ from ._estimators.estimator import Estimator
 from ._estimators.saving import packed_parameters, read_parameters
 from ._files import numbered, of_number, require
 from ._input import validate
-from ._input.compat import available_if, is_regressor, issparse, kind_of
+from ._input.compat import available_if, issparse, kind_of
 from .text import FeatureNames, HashingVectorizer, contributions, lasting, parameters_of, part_of, plain_rows, vectorizer_of
 
 if TYPE_CHECKING:
@@ -473,7 +473,7 @@ def _explained(steps: list, learner: Any, row: Any, top: int | None) -> Explanat
         X = step.transform(X)
     rows = csr_matrix(X if issparse(X) else np.atleast_2d(X))
     prediction = learner.predict(rows).item(0)
-    c = 1 if is_regressor(learner) else np.asarray(learner.classes_).tolist().index(prediction)
+    c = 1 if kind_of(learner) == "regressor" else np.asarray(learner.classes_).tolist().index(prediction)
     plain = lambda column: (None if names is None else str(names[column]), False, 1)  # noqa: E731
     found = contributions(learner, c, rows.indices.tolist(), rows.data.tolist(), look_up or plain)
     return Explanation(prediction, float(sum(each.contribution for each in found)), found[:top])

@@ -12,7 +12,7 @@ from collections import namedtuple
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from sys import float_info
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 from ._rules import FIELDS_IN_C
 
@@ -108,7 +108,7 @@ _UNUSED = {
     "budget": 0,  # and the most support vectors
     "members": (),  # of a committee: those of its members
 }
-_Record: Any = namedtuple("_Record", _UNUSED, defaults=_UNUSED.values())
+_Record = cast(Any, namedtuple("_Record", _UNUSED, defaults=_UNUSED.values()))
 
 
 class Params(_Record):
@@ -220,7 +220,7 @@ COMMON = {
 #: Parameters of some algorithms.
 OWN = {
     "C": Range("(0, inf]", hint="C caps the step; float('inf') gives the plain algorithm."),
-    "alpha": Range("(0, inf)", hint="The steps are 1/(alpha t)."),
+    "alpha": Range("[1e-100, inf)", hint="The steps are 1/(alpha t)."),
     "b": POSITIVE,
     "beta": Range("(0, inf)", hint="It limits a feature's first steps."),
     "budget": Range("[1, 2147483647]", (None,), "It bounds the number of support vectors, and with it time and memory.",
@@ -246,7 +246,7 @@ OWN = {
     "r": Range("(0, inf)", hint="r is the noise variance of one row, whose length is about 1."),
     **dict.fromkeys(("r1", "r2"), Range("(0, inf)", (None,), "It is r in one of the two updates.")),
     "radius": Range("(0, inf)", hint="It bounds the rows' p-norm; with 2**0.5 and norms up to 1 the steps of p = 2 are PA-I's."),
-    "sigma": Range("(0, inf)", (None, "auto"), "1/sigma is the largest step; 'auto' needs neither horizon nor scale."),
+    "sigma": Range("[1e-100, inf)", (None, "auto"), "1/sigma is the largest step; 'auto' needs neither horizon nor scale."),
     "signed": BOOLEAN,
     "update": Range("", ("DA1", "DA2", "DA3")),
 }
@@ -384,18 +384,20 @@ OFFERED: dict[str, tuple[Algorithm, ...]] = {}
 for _row in (*ALGORITHMS.values(), *OTHERS.values()):
     OFFERED[_row.estimator] = (*OFFERED.get(_row.estimator, ()), _row)
 
-#: Compositions of an estimator and the steps before it, with their folders.
-COMPOSED = {"StreamPipeline": "_pipeline"}
-
 #: The families beside the core: folders of `_wings`.
 WINGS = ("one_class", "adagrad", "p_norm", "multiplicative", "dual_ascent", "kernels", "online_to_batch", "committee")
-#: The modules with the estimators, in the order in which they are searched.
+#: The modules of public names: those that are searched for learners, in this order, and those of all else.
 MODULES = ("_estimators.linear", *(f"_wings.{wing}.estimators" for wing in WINGS))
+BESIDE = {
+    "load": "_estimators.saving", "merge": "_estimators.merging", "progressive_validation": "evaluation",
+    "compare": "evaluation", "StreamPipeline": "_pipeline", "make_stream_pipeline": "_pipeline", "HashingVectorizer": "text",
+    "TableVectorizer": "tables",
+}
 
 
-def estimator_class(name: str) -> type:
-    """Return the estimator class of this name; its file is imported now."""
-    modules = (import_module(f"{__package__}.{file}") for file in ((COMPOSED[name],) if name in COMPOSED else MODULES))
+def public(name: str) -> Any:
+    """Return the class or function of this public name; its file is imported now."""
+    modules = (import_module(f"{__package__}.{file}") for file in ((BESIDE[name],) if name in BESIDE else MODULES))
     return next(vars(module)[name] for module in modules if name in vars(module))
 
 

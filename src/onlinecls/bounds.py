@@ -34,7 +34,7 @@ from scipy.sparse import csr_matrix
 from ._estimators.learner import state_of
 from ._input import validate
 from ._input.compat import issparse, kind_of
-from ._registry import ALGORITHMS, POSITIVE, algorithms_of, estimator_class, parameter_error, select
+from ._registry import ALGORITHMS, POSITIVE, algorithms_of, parameter_error, public, select
 from .reference.potential import Entropic
 
 __all__ = [
@@ -690,7 +690,7 @@ def hedge(X: ArrayLike, y: ArrayLike, signed: bool = False) -> Bound:
     Tutorial, parts I and V. X has their advice, in [0, 1] or, signed, in [-1, 1], y is -1 and +1.
     """
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    learner = estimator_class("HedgeClassifier")(dtype=np.float64, signed=signed).partial_fit(X, y, classes=[-1.0, 1.0])
+    learner = public("HedgeClassifier")(dtype=np.float64, signed=signed).partial_fit(X, y, classes=[-1.0, 1.0])
     X = (1.0 + X) / 2.0 if signed else X
     best = ((y[:, None] + 1) / 2 - y[:, None] * X).sum(axis=0).min()
     T, entropy = len(y), np.log(X.shape[1])

@@ -11,7 +11,7 @@ from .._estimators.fitting import SKIPPED
 from .._estimators.learner import state_of
 from .._estimators.saving import load
 from .._input import escaped
-from .._input.compat import is_regressor, kind_of
+from .._input.compat import kind_of
 from .._pipeline import is_fitted, make_stream_pipeline
 from .._registry import select
 from ..streams import options_of, read
@@ -104,7 +104,7 @@ class Model:
     def open(self, data: list[str], labels: bool = True) -> Any:
         """Open a stream of files, whose rows must be like those that the model has learnt."""
         is_known = is_fitted(self.learner)
-        of_numbers = is_regressor(self.learner) or (is_known and state_of(self.learner).classes.dtype.kind == "f")
+        of_numbers = kind_of(self.learner) == "regressor" or (is_known and state_of(self.learner).classes.dtype.kind == "f")
         wanted = None if not labels else "number" if of_numbers else "auto"
         stream = read(data, self.format, labels=wanted, on_error=self.on_error, block_bytes=1 << 21, **self.reading)
         if self.about is None and not is_known:

@@ -9,7 +9,7 @@ from typing import Any
 
 from .._estimators.learner import state_of
 from .._input import escaped
-from .._input.compat import is_regressor
+from .._input.compat import kind_of
 from .._pipeline import linear_of, named_columns
 from ..measures import Measures
 from ..text import FeatureNames, top_columns
@@ -26,7 +26,7 @@ _NAMES = 1_000_000  # names of columns kept while data are read
 def predict(options) -> None:
     model, _ = Model.of_file(options.model, options)
     learner, whole, error = model.learner, model.whole, options.parser.error
-    labels = [] if is_regressor(learner) else list(map(shown_label, learner.classes_.tolist()))
+    labels = [] if kind_of(learner) == "regressor" else list(map(shown_label, learner.classes_.tolist()))
     scored = labels[-1:] if len(labels) < 3 else labels
     columns: list[tuple[str, str, list[str], Any]] = []  # (key in JSON, begin of headings, classes, what computes them)
     asked = ("scores", "", scored, "decision_function"), ("probabilities", "p ", labels, "predict_proba")
@@ -101,7 +101,7 @@ def measured(model: Model, data: list[str]) -> Measures:
     """Measure a model on all rows of files, which count alike."""
     model.reading["weight"] = None
     learner, whole = model.learner, model.whole
-    measures = Measures(getattr(learner, "classes_", ()), numbers=is_regressor(learner))
+    measures = Measures(getattr(learner, "classes_", ()), numbers=kind_of(learner) == "regressor")
     with model.open(data) as stream:
         for X, y, _ in stream.batches_of_rows():
             scored = ()
@@ -161,7 +161,7 @@ def inspect(options) -> None:
             for _ in stream.batches_of_rows():  # (whose reader tells the names of words)
                 pass
     top = {} if linear is None else top_columns(linear, _TOP, look_up or (lambda column: (None, False, 1)))
-    counts = {} if is_regressor(learner) else dict(
+    counts = {} if kind_of(learner) == "regressor" else dict(
         zip(map(shown_label, learner.classes_.tolist()), state_of(learner).counts.astype(int).tolist(), strict=True))
     about = {
         "model": options.model, "bytes": os.path.getsize(options.model), "estimator": repr(learner),

@@ -13,7 +13,7 @@ import numpy as np
 from .._compiled.model import COUNTERS, learn_together
 from .._estimators.learner import state_of
 from .._input import escaped
-from .._input.compat import is_regressor
+from .._input.compat import kind_of
 from .._pipeline import is_fitted, rows_learnt
 from ..text import n_rows_of, part_of
 from .models import Model, algorithm_of, shown_error, shown_errors, skipped_lines, skipped_rows
@@ -71,7 +71,7 @@ class _Clock:
 
 def counts_of(learner: Any) -> np.ndarray:
     """Return the rows, updates and mistakes that a learner has counted; of a regressor squared and absolute errors."""
-    names = ("t", "updates", "squared", "absolute") if is_regressor(learner) else ("t", "updates", "mistakes")
+    names = ("t", "updates", "squared", "absolute") if kind_of(learner) == "regressor" else ("t", "updates", "mistakes")
     if not is_fitted(learner):
         return np.zeros(len(names))
     return state_of(learner).counters[[COUNTERS[name] for name in names]]
@@ -88,7 +88,7 @@ class _Training:
         self.learner, self.saving = self.model.learner, _Clock(*options.save_every or (None, None))
         stopped = self.metadata.pop("stopped", None)
         self.n_passes, self.row = self._place_in(stopped) if stopped else (0, 0)
-        self.of_numbers, self.n_bytes, self.unsaved = is_regressor(self.learner), 0, ""
+        self.of_numbers, self.n_bytes, self.unsaved = kind_of(self.learner) == "regressor", 0, ""
         self.first: dict = {}  # numbers of the first pass
 
     def _place_in(self, stopped: Any) -> tuple[int, int]:

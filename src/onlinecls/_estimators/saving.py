@@ -19,7 +19,7 @@ from .._files import PLAIN, InvalidError, is_json, packed, read, refusing, requi
 from .._input import validate
 from .._input.compat import not_fitted, random_state
 from .._models import STATES
-from .._registry import BOOLEAN, COMMON, COMPOSED, OFFERED, estimator_class
+from .._registry import BOOLEAN, COMMON, OFFERED, public
 
 if TYPE_CHECKING:
     from .._wings.one_class.estimators import OnlineOneClass
@@ -149,12 +149,12 @@ def described(who: str, learner: Any) -> tuple[dict, dict[str, np.ndarray]]:
 def rebuilt(header: dict, arrays: dict[str, np.ndarray], composed: bool = False) -> Learner:
     """Rebuild the estimator that a header and arrays describe. composed : True if it may have steps before it."""
     who = header["estimator"]
-    known = isinstance(who, str) and (who in OFFERED or (composed and who in COMPOSED))
+    known = isinstance(who, str) and (who in OFFERED or (composed and who == "StreamPipeline"))
     require(known, "an estimator of this version", who)
     for name in ENTRIES.keys() & header.keys():
         require(header[name] in ENTRIES[name], f"{name}: {ENTRIES[name]}", header[name])
     require(is_json(header["metadata"]) and type(header["metadata"]) is dict, "metadata", type(header["metadata"]))
-    estimator: Any = estimator_class(who)
+    estimator: Any = public(who)
     with np.errstate(all="ignore"):  # (of numbers that are then refused)
         return estimator._rebuilt(header, dict(arrays))
 
@@ -165,7 +165,7 @@ def save(learner: Any, path: Any, metadata: dict[str, Any] | None = None) -> Non
     learner = copy(learner)  # (describing and writing the copy needs no lock)
     if not learner.__sklearn_is_fitted__():
         raise not_fitted(who)
-    if not is_saved(learner) and (who not in COMPOSED or type(learner) is not estimator_class(who)):
+    if not is_saved(learner) and type(learner) is not public("StreamPipeline"):
         raise ValueError(
             f"{who}: save must have an estimator of onlinecls itself, got a class that extends one, whose code a file without "
             "pickle cannot hold. Use pickle."

@@ -14,7 +14,7 @@ from .._rows import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, TypeGuard
+    from typing import Any
 
 Method = TypeVar("Method", bound="Callable[..., Any]")
 
@@ -81,26 +81,17 @@ def kind_of(estimator) -> str | None:
     return estimator.__sklearn_tags__().estimator_type
 
 
-def is_regressor(estimator) -> bool:
-    return kind_of(estimator) == "regressor"
-
-
-def issparse(X) -> TypeGuard[Any]:
-    """Return True for a matrix of scipy.sparse (which is then loaded), and for `Rows`."""
-    if isinstance(X, Rows):
-        return True
-    module = sys.modules.get("scipy.sparse")
-    return hasattr(module, "issparse") and module.issparse(X)
+def issparse(X) -> bool:
+    """Return True for a matrix of scipy.sparse and for `Rows`."""
+    return isinstance(X, Rows) or (hasattr(X, "tocsr") and hasattr(X, "format"))
 
 
 def random_state(who: str, seed):
     """Return a numpy random generator from None, an integer, a RandomState or a Generator, as scikit-learn does."""
-    if seed is None:
-        return np.random.mtrand._rand  # numpy's global one: numpy.random.seed works as with scikit-learn
     if hasattr(seed, "permutation"):
         return seed
-    try:
-        return np.random.RandomState(seed)
+    try:  # (None: numpy's global one, so that numpy.random.seed works as with scikit-learn)
+        return np.random.mtrand._rand if seed is None else np.random.RandomState(seed)
     except (TypeError, ValueError):
         raise ValueError(
             f"{who}: random_state must be None, an integer in 0..2**32 - 1, a numpy RandomState or Generator, got {seed!r}."

@@ -11,7 +11,7 @@ from ..._estimators.parameters import estimator
 from ..._estimators.tasks import WithProbabilities
 from ..._files import numbered, of_number, require, require_layout
 from ..._models import COMMON, STATES, Array, State, read_only
-from ..._registry import Params, estimator_class
+from ..._registry import Params, public
 from .combine import CommitteeModel
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class CommitteeClassifier(WithProbabilities):
     def _team(self) -> list[Any]:
         """Return new learners like the members."""
         shared = {"scale": self.scale, "fit_intercept": self.fit_intercept, "class_weight": self.class_weight}
-        return [estimator_class(name)(**shared, max_iter=self.max_iter) for name in _MEMBERS]
+        return [public(name)(**shared, max_iter=self.max_iter) for name in _MEMBERS]
 
     def _params_of(self, algorithm: Algorithm, values: dict) -> CommitteeParams:
         members = tuple(member._choose() for member in self._team())

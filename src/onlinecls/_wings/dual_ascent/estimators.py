@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..._input.types import ClassWeight, FloatOrAuto, FloatType, Matrix
     from ..._rows import Rows
 
-STRONGLY_CONVEX, SQRT = SCHEDULES["strongly_convex"], SCHEDULES["sqrt"]
+STRONGLY_CONVEX = SCHEDULES["strongly_convex"]
 
 
 class AscentParams(Params):
@@ -57,16 +57,10 @@ class AscentParams(Params):
         return "dual_ascent" if self.experts or self.geometry == "additive" else "entropic"
 
     @property
-    def joins_singly(self) -> bool:
+    def joins_singly(self) -> bool:  # type: ignore[override]
         """True if a new class's weights of 0 count in the joint simplex, or its score of 0 in a softmax."""
         averaged = self.model == "entropic" and self.average_from >= 0  # (κ of a class that has not joined differs)
         return bool(averaged or (self.joint and (self.model == "entropic" or self.trigger == LOSSES["log_loss"])))
-
-    def sizes(self) -> dict[str, float]:
-        if self.schedule == SQRT or self.experts:
-            return super().sizes()
-        # Weights are θ/σ or, entropic, at most W: their scales, and the σ computed from W by sigma="auto", must be finite.
-        return {**super().sizes(), "alpha" if self.schedule == STRONGLY_CONVEX else "sigma": self.sigma}
 
     def of_pass(self, state: Any, is_open: bool, balanced: bool) -> Self:
         limit = min(state.largest, 1e100) / max(self.constant, 1.0)  # (so that scores and the intercept are finite, too)
