@@ -161,16 +161,14 @@ def write(who: str, path, header: dict, arrays: dict[str, np.ndarray]) -> None:
 
 def _write_parts(file, header: dict, arrays: dict[str, np.ndarray]) -> None:
     """Write the parts; their bytes depend on nothing else (no time is in them)."""
-    text = json.dumps({"format": FORMAT, **header}, allow_nan=False).encode()
+    text = json.dumps({"format": FORMAT, **header}, allow_nan=False)
     with zipfile.ZipFile(file, "w", compresslevel=1) as target:
-        for name, part in {_HEADER: np.frombuffer(text, np.uint8), **arrays}.items():
+        target.writestr(zipfile.ZipInfo(_HEADER), text, zipfile.ZIP_DEFLATED)
+        for name, part in arrays.items():
             array = np.asarray(part, order="C")
             target.compression = zipfile.ZIP_DEFLATED if _is_compressible(array) else zipfile.ZIP_STORED
-            with target.open(name if name == _HEADER else f"{name}.npy", "w", force_zip64=array.nbytes >= 1 << 30) as place:
-                if name == _HEADER:
-                    place.write(text)
-                else:
-                    np.lib.format.write_array(place, array, (1, 0), allow_pickle=False)
+            with target.open(f"{name}.npy", "w", force_zip64=array.nbytes >= 1 << 30) as place:
+                np.lib.format.write_array(place, array, (1, 0), allow_pickle=False)
 
 
 def _is_compressible(array: np.ndarray, block: int = 4096) -> bool:

@@ -88,7 +88,7 @@ class State(model.Model):
     SLOTS: tuple[Array, ...] = (WEIGHT,)  # the numbers of a weight
     PRIMARY = 0  # the slot that steps move along x
     FIELDS: tuple[str, ...] = ()  # the numbers of a group of vectors (`WithGroups`)
-    MOVES_LEVEL = False  # True if merging weighs features by what rows tell of them, else rounds weigh hyperplanes and levels
+    _raise_constant: Any = None  # see `at_level`; None: in a merge, rounds weigh hyperplanes and levels, else rows weigh features
     HAS_ROOM = False  # True if vectors of classes that join take places beside the others
     TAKES_WEIGHTS = False  # True if weights can be set: see `numbers_of`
     HAS_NONE = True  # True if labels that join are copies of "none of these", where each label learns by itself
@@ -347,9 +347,9 @@ class State(model.Model):
         """
         rounds = np.array([each.count("t") for each in models])
         shares, masses = (rounds / rounds.sum()).tolist(), [each.counters.item(self.COUNTERS["mass"]) for each in models]
-        parts = masses if self.MOVES_LEVEL else rounds.tolist()
+        parts = masses if self._raise_constant else rounds.tolist()
         level = sum(part / (sum(parts) or 1.0) * each.level for part, each in zip(parts, models, strict=True))
-        if self.MOVES_LEVEL:
+        if self._raise_constant:
             models = [each.at_level(level) for each in models]
         averaged = models if self.correction.size else []
         averages = [each.count("t") / rounds.sum() * each._weights(slice(None)).astype(np.float64) for each in averaged]
@@ -366,17 +366,16 @@ class State(model.Model):
             self._keep_average(sum(averages))
 
     def at_level(self, level: float) -> Self:
-        """Return this model as if the targets of its rows had been deviations from another level."""
+        """Return this model as if the targets of its rows had been deviations from another level.
+
+        `_raise_constant` changes the constant feature's weight as if all targets were higher by a number times its value.
+        """
         if not self.constant or self.level == level:
             return self
         found = self.copy()
         found._raise_constant((self.level - level) / self.constant)
         found.set_level(level, self.counters[self.COUNTERS["mass"]])
         return found
-
-    def _raise_constant(self, change: float) -> None:
-        """Change the constant feature's weight as if all targets were higher by this number times its value."""
-        raise NotImplementedError
 
     def _merge_values(self, models: list[Self], shares: list[float]) -> None:
         """Merge the values, some features at a time to save memory. shares : of the rounds."""
@@ -510,7 +509,6 @@ class GaussianState(WithPrior):
     geometry = "gaussian"
     HAS_ROOM = True
     SLOTS = (WEIGHT, Array(fresh="variance", least=5e-324, most="most_variance"))
-    MOVES_LEVEL = True
     STORES_PULL = False  # True if P w is stored in the place of w
     growth_of_all = 1.0
 
@@ -582,7 +580,6 @@ class FullState(WithPrior):
     """values : w. sigma : Σ of each vector of weights."""
 
     geometry = "full_gaussian"
-    MOVES_LEVEL = True
     ARRAYS = {
         **WithPrior.ARRAYS,
         "sigma": Array(("vectors", "features", "features"), None, half=0.5, most="most_covariance"),

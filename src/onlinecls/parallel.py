@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from . import streams
-from ._estimators.merging import check_merges, merge
+from ._estimators.merging import check_kind, merge
 from ._estimators.saving import load
 from ._input.compat import kind_of
 from ._pipeline import StreamPipeline
@@ -82,7 +82,7 @@ def fit(
     if len(steps) > 1 or not all(isinstance(step, TableVectorizer | HashingVectorizer) for step in steps):
         needed = "one step before its learner, a TableVectorizer or a HashingVectorizer"
         raise ValueError(f"{_WHO}: a pipeline must have {needed}, got {steps!r}. Transform the parts by functions of your own.")
-    check_merges(learner)
+    check_kind(learner, learner)
     step, how = _fresh(steps[0]) if steps else None, dict(reading or {})
     how = {"vectorizer": step, **how} if isinstance(step, HashingVectorizer) else how
     listed = _partitions(parts) if _is_dask(parts) else _parts_of(parts)
@@ -104,7 +104,7 @@ def learn_part(estimator: Any, part: Any, *, classes: Any = None, reading: Mappi
     `merge_bytes` merges such files, `onlinecls.load` reads them, and no code is in them; b"" is the file of a part without rows.
     The parameters are those of `fit`, but for pipelines; a part may be an iterator, too.
     """
-    check_merges(estimator)
+    check_kind(estimator, estimator)
     return _learnt(estimator, part, classes, reading or {}, None)
 
 

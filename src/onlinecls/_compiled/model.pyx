@@ -453,13 +453,11 @@ cdef class Lock:
         return Lock, (self.who,)
 
     def __enter__(self):
-        if not self.take(True, False):
-            if self.learns:
-                raise RuntimeError(
-                    f"{self.who}: one call at a time may learn, got another one while a call to fit or partial_fit goes on. Wait "
-                    "for it, or give each thread a model of its own (copy.deepcopy). Predicting meanwhile is allowed."
-                )
-            self.take(True, True)
+        if not self.take(True, not self.learns):
+            raise RuntimeError(
+                f"{self.who}: one call at a time may learn, got another one while a call to fit or partial_fit goes on. Wait "
+                "for it, or give each thread a model of its own (copy.deepcopy). Predicting meanwhile is allowed."
+            )
 
     def __exit__(self, *_):
         self.release()

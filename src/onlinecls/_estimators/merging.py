@@ -83,16 +83,11 @@ def unchanged(models: Iterable[Any], learner: Any = None) -> Iterator[None]:
             yield
 
 
-def check_merges(model: Any) -> None:
-    """Raise the ValueError that merging would raise for an estimator and its parameters."""
-    _check_kind(model, model)
-
-
 def merge_into(learner: Any, others: tuple[Any, ...]) -> Any:
     """Do the work of `Estimator.merge`."""
     models = (learner, *others)
     for model in models:
-        _check_kind(learner, model)
+        check_kind(learner, model)
     fitted = [model for model in models if "_state" in model.__dict__]
     if not fitted:
         raise not_fitted(type(learner).__name__)
@@ -123,7 +118,7 @@ def _refuse(learner: Any, required: str, came: str, do: str) -> None:
     raise ValueError(f"{type(learner).__name__}: merge must have {required}, got {came}. {do}.")
 
 
-def _check_kind(learner: Any, model: Any) -> None:
+def check_kind(learner: Any, model: Any) -> None:
     """Raise unless a model is of a class that merges, and has the parameters of another one."""
     refused = [row.unmerged for row in algorithms_of(type(model)) if row.unmerged]
     if refused:
@@ -158,8 +153,7 @@ def _merged(models: list[Any]) -> Any:
         base._check_size(base._state.params, base.n_features_in_, len(classes), base._state.dtype)
     is_open = all(model._state.is_open for model in models)
     states = [_with_classes(model, classes, is_open) for model in models]
-    state = states[models.index(base)].copy()
-    state.params, state.classes, state.is_open = base._state.params, classes, is_open
+    state = states[models.index(base)].copy().sharing(params=base._state.params, classes=classes, is_open=is_open)
     try:
         with np.errstate(all="ignore"):
             state.merge(states)

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     Learner: TypeAlias = OnlineClassifier | OnlineRegressor | OnlineOneClass
     Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes] | IO[bytes]
 
-#: Ranges of entries of any header.
-ENTRIES: dict[str, Any] = {"open": BOOLEAN, "n_iter": COMMON["max_iter"]}
-
 
 class Describing:
     """Base of estimators that can be saved: they are described by a header and arrays, and rebuilt from these."""
@@ -136,7 +133,8 @@ def read_labels(who: str, classes: np.ndarray) -> np.ndarray:
 
 def is_saved(learner: Any) -> bool:
     """Return True if a learner is of a class that a file can name."""
-    return type(learner).__module__.partition(".")[0] == __name__.partition(".")[0] and type(learner).__name__ in OFFERED
+    who = type(learner).__name__
+    return who in OFFERED and type(learner) is public(who)
 
 
 def described(who: str, learner: Any) -> tuple[dict, dict[str, np.ndarray]]:
@@ -151,8 +149,8 @@ def rebuilt(header: dict, arrays: dict[str, np.ndarray], composed: bool = False)
     who = header["estimator"]
     known = isinstance(who, str) and (who in OFFERED or (composed and who == "StreamPipeline"))
     require(known, "an estimator of this version", who)
-    for name in ENTRIES.keys() & header.keys():
-        require(header[name] in ENTRIES[name], f"{name}: {ENTRIES[name]}", header[name])
+    for name, allowed in (("open", BOOLEAN), ("n_iter", COMMON["max_iter"])):
+        require(name not in header or header[name] in allowed, f"{name}: {allowed}", header.get(name))
     require(is_json(header["metadata"]) and type(header["metadata"]) is dict, "metadata", type(header["metadata"]))
     estimator: Any = public(who)
     with np.errstate(all="ignore"):  # (of numbers that are then refused)
