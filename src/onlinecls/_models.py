@@ -102,8 +102,8 @@ class State(model.Model):
     # --- parts ---------------------------------------------------------------------------------------------------------------
 
     def part(self, name: str) -> Any:
-        """Return a part; an array with the axes of its declaration."""
-        return self.view if name == "values" else self.corrections if name == "correction" else getattr(self, name)
+        """Return a part; an array with the axes of its declaration, and its vectors in the order of the classes."""
+        return self._by_class(self._lying(name)) if name in self.OF_PLACES else getattr(self, name)
 
     def parts(self) -> dict[str, Any]:
         """Return all that the model is, by name."""
@@ -137,15 +137,14 @@ class State(model.Model):
 
     # --- numbers of weights --------------------------------------------------------------------------------------------------
 
-    @property
-    def view(self) -> np.ndarray:
-        """The values as (n_features + 1, slots, columns)."""
-        return self._by_class(self._slots)
+    view = property(lambda self: self.part("values"), doc="The values, (n_features + 1, slots, columns).")
+    corrections = property(lambda self: self.part("correction"), doc="The correction, (n_features + 1 or 0, columns).")
+    primary = property(lambda self: self.slot(self.PRIMARY), doc="The slot that steps move along x, (n_features + 1, columns).")
 
-    @property
-    def _slots(self) -> np.ndarray:
-        """The values as they lie in memory, (n_features + 1, slots, places)."""
-        return self.values.reshape(self.n_features + 1, -1, self.room or self.n_columns)
+    def _lying(self, name: str) -> np.ndarray:
+        """Return an array as it lies in memory, with room behind the vectors of a feature."""
+        shape = (-1, len(self.SLOTS)) if name == "values" else (-1,)
+        return getattr(self, name).reshape(*shape, self.room or self.n_columns)
 
     def _by_class(self, numbers: np.ndarray) -> np.ndarray:
         """Return numbers of all places, (..., places), as those of the classes: a view if these joined in their order."""
@@ -155,17 +154,7 @@ class State(model.Model):
 
     def slot(self, number: int, features: slice = slice(None)) -> np.ndarray:
         """Return a slot of each weight, (features, columns)."""
-        return self._by_class(self._slots[features, number])
-
-    @property
-    def corrections(self) -> np.ndarray:
-        """The correction as (n_features + 1, columns), or (0, columns)."""
-        return self._by_class(self.correction.reshape(-1, self.room or self.n_columns))
-
-    @property
-    def primary(self) -> np.ndarray:
-        """The slot that steps move along x, (n_features + 1, columns)."""
-        return self.slot(self.PRIMARY)
+        return self._by_class(self._lying("values")[features, number])
 
     def _numbers(self) -> Iterator[tuple[str, Array, np.ndarray]]:
         """Yield the name, declaration and numbers of each array, and instead of the values of each slot."""
@@ -322,7 +311,7 @@ class State(model.Model):
         new.places = np.arange(k)
         new.places[np.delete(np.arange(k), old)] = np.arange(before, k)
         new.places[old] = np.arange(before) if self.places is None else self.places
-        slots, sums = self._slots, self.correction.reshape(-1, 1, room)
+        slots, sums = self._lying("values"), self._lying("correction")[:, None]
         if k <= room and self.places is not None and self.writable() is self:
             new.counters = self.counters
         else:
@@ -383,10 +372,7 @@ class State(model.Model):
         merged, step = np.empty_like(self.view), max(1, (1 << 20) // self.view[0].size)
         for start in range(0, n_slots, step):
             slabs = [view[start : start + step].astype(np.float64) for view in views]
-            found = self._merged(slabs, models, shares)
-            # (The smallest numbers may underflow to 0; the caller refuses those that are too large.)
-            with np.errstate(over="ignore", under="ignore"):
-                merged[start : start + step] = found
+            merged[start : start + step] = self._merged(slabs, models, shares)  # (the caller refuses what is too large)
         self.values = merged.reshape(-1)
 
     def _merged(self, slabs: list[np.ndarray], models: list[Self], shares: list[float]) -> np.ndarray:
