@@ -48,10 +48,6 @@ WHO = "onlinecls.bounds"
 PLAIN: Mapping[str, object] = {"fit_intercept": False, "average": False, "class_weight": None, "forgetting": 0.0}
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 class Bound(NamedTuple):
     """The sum paid, in the units that the bound counts (mistakes, losses), and the most that its theorem allows, to rounding."""
 
@@ -449,8 +445,7 @@ def passive_aggressive(course: Course, u: Any) -> tuple:
     if learner.loss.startswith("squared"):
         return losses @ losses, (B + 0.5 / C) * (u @ u) + (1.0 + 2.0 * C * B) * (best @ best)
     if kind_of(learner) != "classifier":
-        must = "loss must be 'squared_epsilon_insensitive' or C inf for targets"
-        raise _error(f"{WHO}.passive_aggressive", must, "PA-I", "There is no such theorem.")
+        _require(f"{WHO}.passive_aggressive", learner, {"loss": "squared_epsilon_insensitive"})
     gamma = float(learner.margin)
     return (course.margins <= 0.0).sum(), max(B / gamma**2, 1.0 / (C * gamma)) * (u @ u + 2.0 * C * best.sum())
 

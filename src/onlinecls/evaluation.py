@@ -282,8 +282,7 @@ def _batches(who: str, stream: Any, read: Callable[[str, Any, int], np.ndarray],
 
     read : reader of y. tables : True if X may be of any kind that a pipeline's steps read.
     """
-    if isinstance(stream, tuple) and stream and not isinstance(stream[0], tuple):
-        stream = [stream]
+    stream = [stream] if _is_one_batch(stream) else stream
     for batch in stream if isinstance(stream, Iterable) else [stream]:
         if not isinstance(batch, tuple) or len(batch) not in (2, 3):
             came = f"a tuple of {len(batch)}" if isinstance(batch, tuple) else type(batch).__name__

@@ -24,10 +24,6 @@ _ROUNDING = 1e-6  # by which a probability may pass 1
 _LARGEST = 1e140  # error in a sum of squares: the sum stays finite
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 class Measures:
     """Error, precision, recall, F1, confusion, AUC and log loss of predicted labels; squared and absolute error of numbers.
 

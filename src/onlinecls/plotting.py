@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["BoundDisplay", "ProgressiveDisplay"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 class _Display:
     lines_: dict[str, Any]
 

@@ -15,10 +15,9 @@ RULES has the papers' rules, by their names in the library's tables, in their or
 r=1.0)` is AROWClassifier(r=1.0), some hundred times slower. The library's tests compare its compiled learners with these.
 
 `PotentialLearner` is the potential framework of Orabona and Crammer (NIPS 2010), Fig. 1, for any convex loss, any rates and
-any functions f_t: LOSSES, REGRESSION_LOSSES, `SquaredNorm`, `SimplexNorm`, `PNorm`, `Entropic`, `Quadratic` (with which it is
-the second-order Perceptron and NAROW). It knows both sides of Lemma 1. `LeaderLearner` follows the regularized leader with
-any of these f and losses. `MatrixAdaGrad` and `DualMatrixAdaGrad` are AdaGrad with its full matrix. `Scale` makes of a row
-what a learner reads. docs/reference.md shows how to use all of this.
+any functions f_t, and knows both sides of Lemma 1. `LeaderLearner` follows the regularized leader with the same f and losses.
+`MatrixAdaGrad` and `DualMatrixAdaGrad` are AdaGrad with its full matrix. `Scale` makes of a row what a learner reads.
+docs/reference.md shows how to use all of this.
 """
 
 from .learners import GEOMETRIES, Additive, DualMatrixAdaGrad, Gaussian, Learner, MatrixAdaGrad, Model
@@ -31,7 +30,6 @@ from .potential import (
     PNorm,
     PotentialLearner,
     Quadratic,
-    SimplexNorm,
     SquaredNorm,
     aggressive_p_norm_rate,
     best_r,
@@ -43,11 +41,6 @@ from .rules import RULES, Rule, Stats, Step
 
 __all__ = [
     "GEOMETRIES", "LOSSES", "REGRESSION_LOSSES", "RULES", "Additive", "DualMatrixAdaGrad", "Entropic", "Gaussian",
-    "LeaderLearner", "Learner", "Loss", "MatrixAdaGrad", "Model", "PNorm", "PotentialLearner",
-    "Quadratic", "Rule", "Scale", "SimplexNorm", "SquaredNorm", "Stats", "Step", "aggressive_p_norm_rate", "best_r",
-    "conservative", "insensitive",
+    "LeaderLearner", "Learner", "Loss", "MatrixAdaGrad", "Model", "PNorm", "PotentialLearner", "Quadratic", "Rule", "Scale",
+    "SquaredNorm", "Stats", "Step", "aggressive_p_norm_rate", "best_r", "conservative", "insensitive",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__

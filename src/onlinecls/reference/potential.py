@@ -60,10 +60,7 @@ REGRESSION_LOSSES = {
 
 
 class SquaredNorm:
-    """f(w) = σ/2 ||w||²:  w = θ/σ.  The base of the others, which are read in the same way.
-
-    (Where f is a squared norm, f*(θ) is half of θ.w.)
-    """
+    """f(w) = σ/2 ||w||²:  w = θ/σ.  The base of the others, which are read in the same way."""
 
     beta: float = 1.0
     Sigma: Any = None
@@ -85,8 +82,9 @@ class SquaredNorm:
         return self.sigma * float(u @ u) / 2.0
 
     def conjugate(self, theta: np.ndarray) -> float:
-        """Return f*(θ)."""
-        return float(theta @ self.weights(theta)) / 2.0
+        """Return f*(θ) = θ.w - f(w), w = ∇f*(θ)."""
+        w = self.weights(theta)
+        return float(theta @ w) - self.value(w)
 
     def weights(self, theta: np.ndarray) -> np.ndarray:
         """Return ∇f*(θ)."""
@@ -169,33 +167,6 @@ class Entropic(SquaredNorm):
 
     def dual_norm(self, z: np.ndarray) -> float:
         return self.W * float(np.abs(z).max())
-
-
-class SimplexNorm(SquaredNorm):
-    """f(w) = σ/2 (||w||² - W²/d) over the simplex w >= 0 of sum W, else infinite: w is the point of it nearest to θ/σ.
-
-    The tutorial's Euclidean regularizer for experts (part III), with W = `norm_bound`; f and f* are 0 where θ is 0.
-    """
-
-    def __init__(self, sigma: float = 1.0, norm_bound: float = 1.0) -> None:
-        super().__init__(sigma)
-        self.W = norm_bound
-
-    def value(self, u: np.ndarray) -> float:
-        if np.min(u) < 0.0 or abs(np.sum(u) - self.W) > 1e-9 * self.W:
-            return inf
-        return self.sigma * (float(u @ u) - self.W**2 / len(u)) / 2.0
-
-    def conjugate(self, theta: np.ndarray) -> float:
-        w = self.weights(theta)
-        return float(theta @ w) - self.value(w)
-
-    def weights(self, theta: np.ndarray) -> np.ndarray:
-        """Return [θ/σ - c]+, with the c for which the sum is W."""
-        theta = (theta - theta.max()) / self.sigma  # (so that W is not lost beside large numbers)
-        falling = np.sort(theta)[::-1]
-        levels = (np.cumsum(falling) - self.W) / np.arange(1, len(theta) + 1)
-        return np.maximum(theta - levels[np.flatnonzero(falling > levels)[-1]], 0.0)
 
 
 class Quadratic(SquaredNorm):
@@ -302,9 +273,9 @@ class PotentialLearner(Learner):
         return True
 
     def lemma_1(self, u: Any, lam: float = 1.0) -> tuple[float, float]:
-        """Return both sides of Lemma 1 so far, (paid, allowed), for a competitor u.  (θ is the sum of all -ηz.)"""
+        """Return both sides of Lemma 1 so far, (paid, allowed), for a competitor u."""
         u = np.asarray(u, dtype=np.float64)
-        return self.paid / lam + float(self.theta @ u), (self.f.value(lam * u) + self.added) / lam
+        return self.paid / lam + float(self.theta @ u), (self.f.value(lam * u) + self.added) / lam  # (θ is the sum of all -ηz)
 
 
 class LeaderLearner(PotentialLearner):
