@@ -245,7 +245,7 @@ def regression_twin(name):
             self.epsilon = epsilon
 
         def step(self, x, y, c=1.0):
-            return self.step_towards(x, y, c, self.epsilon)
+            return super().step(x, c, y, self.epsilon)
 
     return RegressionTwin
 

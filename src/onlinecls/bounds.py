@@ -178,7 +178,11 @@ def follow(learner: Any, X: Any, y: Any = None, n_classes: int | None = None) ->
     n, d = X.shape
     name, named = "decision_function", {"classes": [-1.0, 1.0] if k == 1 else range(k)} if signed else {}
     if signed:
-        y = _labels(y, n, n_classes)
+        y, wanted = validate.read_labels(WHO, y, n), [-1, 1] if n_classes is None else list(range(k if k > 2 else 0))
+        if y.dtype.kind in "US" or not np.isin(y, wanted).all() or not wanted:
+            words = "-1 and +1" if n_classes is None else f"0 .. {k - 1}, more than two classes"
+            raise _error(WHO, f"y must be {words}", validate.brief(np.unique(y).tolist()), "Give them these numbers.")
+        y = y.astype(np.float64 if k == 1 else np.intp)
     elif kind == "regressor":
         y, name = validate.read_targets(WHO, y, n), "predict"
     else:
@@ -246,16 +250,6 @@ def certify(course: Course, u: ArrayLike) -> Certificate:
 
 def _error(who: str, must: str, came: str, do: str) -> ValueError:
     return ValueError(f"{who}: {must}, got {came}. {do}")
-
-
-def _labels(y: Any, n_rows: int, n_classes: int | None) -> np.ndarray:
-    """Read labels that are -1 and +1, or 0 .. n_classes - 1."""
-    y, (words, wanted) = validate.read_labels(WHO, y, n_rows), ("-1 and +1", [-1, 1])
-    if n_classes is not None:
-        words, wanted = f"0 .. {n_classes - 1}, more than two classes", list(range(n_classes if n_classes > 2 else 0))
-    if y.dtype.kind in "US" or not np.isin(y, wanted).all() or not wanted:
-        raise _error(WHO, f"y must be {words}", validate.brief(np.unique(y).tolist()), "Give them these numbers.")
-    return y.astype(np.float64 if n_classes is None else np.intp)
 
 
 def _require(who: str, learner: Any, needed: Mapping[str, object]) -> None:

@@ -61,17 +61,15 @@ class Learner:
         for name in self.state:
             setattr(self, name, np.zeros(d))
 
-    def step(self, z: Any, c: float = 1.0) -> bool:
-        """Learn from z with weight c > 0.  True when the model changed; a zero row never changes it."""
+    def step(self, z: Any, c: float = 1.0, *target: float) -> bool:
+        """Learn from z with weight c > 0.  True when the model changed; a zero row never changes it.  target : y, epsilon."""
         z = np.asarray(z, dtype=np.float64)
         self.forget()
-        return bool(np.any(z)) and self.update(z, c)
+        return bool(np.any(z)) and self.update(z, c, *target)
 
     def step_towards(self, x: Any, y: float, c: float = 1.0, epsilon: float = 0.0) -> bool:
         """Learn the target y of x, where errors up to epsilon have no loss."""
-        x = np.asarray(x, dtype=np.float64)
-        self.forget()
-        return bool(np.any(x)) and self.update(x, c, y, epsilon)
+        return self.step(x, c, y, epsilon)
 
     def forget(self) -> None:
         """Forget what a row, whichever it is, lets this learner forget."""

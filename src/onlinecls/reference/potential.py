@@ -236,12 +236,11 @@ class PotentialLearner(Learner):
     theta: Any
     state: ClassVar[State] = SquaredNorm.state
     joins_as_none = True
-    paid: float = 0.0  # Σ ηz.w, and the sum on the right side, of the rounds so far
-    added: float = 0.0
 
     def __init__(self, d: int, f: Any, loss: Loss, eta: float | Callable[[Stats, np.ndarray], float] = 1.0) -> None:
         super().__init__(d)
         self.f, self.loss, self.eta, self.state = f.begin(d), loss, eta, f.state  # type: ignore[misc]
+        self.paid = self.added = 0.0  # Σ ηz.w, and the sum on the right side
 
     @property
     def Sigma(self) -> Any:
@@ -294,11 +293,9 @@ class LeaderLearner(PotentialLearner):
     [1.5, -0.5]
     """
 
-    gap: float = 0.0
-
     def __init__(self, d: int, f: Any, loss: str, gap_tol: float = 1e-6) -> None:
         super().__init__(d, f, {**LOSSES, **REGRESSION_LOSSES}[loss])
-        self.gap_tol = gap_tol
+        self.gap_tol, self.gap = gap_tol, 0.0
         self.rows: list[tuple[np.ndarray, float, float]] = []  # z, y, c: t = y + w.z
         self.alpha: list[float] = []
 
