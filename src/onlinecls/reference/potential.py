@@ -195,6 +195,9 @@ class Quadratic(SquaredNorm):
     def value(self, u: np.ndarray) -> float:
         return float(u @ (u / self.Sigma if self.Sigma.ndim == 1 else np.linalg.solve(self.Sigma, u))) / 2.0
 
+    def conjugate(self, theta: np.ndarray) -> float:
+        return float(theta @ self.weights(theta)) / 2.0
+
     def weights(self, theta: np.ndarray) -> np.ndarray:
         return times(self.Sigma, theta)
 
