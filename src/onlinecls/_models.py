@@ -67,8 +67,8 @@ WEIGHT = Array(half=-0.5, most="largest")
 class State(model.Model):
     """Vectors of weights, and a geometry's other numbers of each weight; counters, copies, growth, merging and files.
 
-    given : the estimator's parameters in the last pass. classes : the labels, sorted; None without labels. is_open : True if more
-    may join. No part of a file is trusted: `check` is for what ranges do not say.
+    given : values of the estimator's parameters in the last pass. classes : the labels, sorted; None without labels. is_open :
+    True if more may join. No part of a file is trusted: `check` is for what ranges do not say.
     """
 
     def __init_subclass__(cls) -> None:
@@ -97,7 +97,7 @@ class State(model.Model):
     variance: float
     classes: np.ndarray | None = None
     is_open = False
-    given: Mapping[str, Any] = {}
+    given: tuple[Any, ...] = ()
 
     # --- parts ---------------------------------------------------------------------------------------------------------------
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import onlinecls
 
-from .._estimators.fitting import SKIPPED
-from .._estimators.learner import state_of
+from .._estimators.learner import SKIPPED, state_of
 from .._estimators.saving import load
 from .._input import escaped
 from .._input.compat import kind_of

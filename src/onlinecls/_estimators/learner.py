@@ -1,4 +1,4 @@
-"""The base of the learners of all tasks: the way of a call, and what is read of a model.
+"""The base of the learners of all tasks: the way of a call, epochs, and what is read of a model.
 
 Data flow one way: parameters (by the registry) and input are read and checked here and in tasks.py, the kernels (`_core`) change
 the arrays of a state (`_models`), and attributes are views of it.
@@ -7,48 +7,59 @@ the arrays of a state (`_models`), and attributes are views of it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import wraps
-from math import nan
-from operator import is_
-from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, Literal, ParamSpec, Self, TypeVar
+from math import ceil, inf, nan, sqrt
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 
 from .._compiled import model
 from .._input import validate
-from .._input.compat import not_fitted, warn_caller
-from .._models import STATES, read_only
+from .._input.compat import not_fitted, random_state, warn_caller
+from .._models import NO_ORDER, NO_WEIGHTS, STATES, read_only
 from .._registry import AUTO, Params, select
 from .._rows import Rows
-from . import fitting, saving
 from .estimator import Estimator
-from .fitting import NO_PREDICTIONS, Batch, set_weights, warn_of_skipped
+from .saving import Describing
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, DTypeLike, NDArray
+    from numpy.typing import ArrayLike, DTypeLike
 
-    from .._input.types import ClassWeight, FloatType, Matrix
+    from .._input.types import ClassWeight, FloatType, Generator, Matrix
 
-    E = TypeVar("E", bound="OnlineLearner")
-    T = TypeVar("T")
-    P = ParamSpec("P")
+    Method = TypeVar("Method", bound=Callable[..., Any])
 
 MUCH = 1 << 26  # bytes; smaller models are not checked against the free memory
 MANY_ROWS = 1 << 10  # rows that are enough to tell the sizes of columns
-_SAME_COLUMNS = "Give rows with the columns of the first call, or start a new model."
+NO_PREDICTIONS = np.empty(0, np.int32)
+SKIPPED = "updates should stay within the range of"  # the beginning of a warning, behind the learner's name
 
-UNLIKE = "columns of a dense X should be of like sizes"  # the beginning of a warning, behind the learner's name
+
+class Batch(NamedTuple):
+    """The rows of a call as the kernels take them: targets are numbers of classes, or real numbers."""
+
+    rows: Rows
+    targets: np.ndarray
+    weights: np.ndarray = NO_WEIGHTS
+    class_weights: np.ndarray = NO_WEIGHTS
+    order: np.ndarray = NO_ORDER
+    predictions: np.ndarray = NO_PREDICTIONS
+
+    def live(self) -> np.ndarray:
+        """Return True for each row of weight > 0, its own times that of its class."""
+        weights = self.weights if len(self.weights) else np.ones(self.rows.n_rows)
+        with np.errstate(over="ignore", under="ignore"):
+            return (weights * self.class_weights[self.targets] if len(self.class_weights) else weights) > 0.0
 
 
-def exclusive(learn: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, P], T]:
+def exclusive(learn: Method) -> Method:
     """Decorate a method that learns: one thread at a time runs it, and an error leaves the estimator unchanged.
 
     Rows that the model has learnt by then stay learnt. (Ctrl-C is not such an error: what was learnt before it stays.)
     """
 
     @wraps(learn)
-    def in_one_thread(self: E, *arguments: P.args, **named: P.kwargs) -> T:
+    def in_one_thread(self: OnlineLearner, *arguments: Any, **named: Any) -> Any:
         with self._own_lock(), np.errstate(under="ignore"):
             before = self.__dict__.copy()
             state = before.get("_state")
@@ -62,10 +73,10 @@ def exclusive(learn: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, 
                         del self.__dict__[name]
                 raise
 
-    return in_one_thread
+    return cast("Method", in_one_thread)
 
 
-class OnlineLearner(saving.Describing, Estimator):
+class OnlineLearner(Describing, Estimator):
     """Base of the online learners of all tasks: checked calls, passes over rows, and the fitted attributes.
 
     A task's own class reads the targets (`_read_targets`) and names the kernel (`_task`).
@@ -89,19 +100,11 @@ class OnlineLearner(saving.Describing, Estimator):
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
-    def _given(self) -> dict[str, Any]:
-        """Return the parameters as they are."""
-        return dict(zip(self._parameter_names(), self._parameter_values()(self.__dict__), strict=True))
-
-    def _read_dtype(self) -> np.dtype[Any] | None:
-        """Return the dtype of a new model; None: that of X."""
-        return None if self.dtype is None else validate.read_dtype(type(self).__name__, self.dtype)
-
     def _choose(self) -> Any:
         """Return what the parameters choose, each of them checked: the numbers of a pass."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}  # (a subclass may have fewer parameters)
         algorithm = select(type(self), values)
-        self._read_dtype()
+        validate.read_dtype(type(self).__name__, self.dtype)
         # Deviations from the mean of the targets are learnt. (Weights on a simplex combine predictions of the target itself.)
         auto = values.get("fit_intercept") and values.get("intercept_scaling") in AUTO
         values["level"] = bool(algorithm.level and auto and values.get("signed", True))
@@ -112,12 +115,13 @@ class OnlineLearner(saving.Describing, Estimator):
 
     def _is_another_kind(self, params: Any) -> bool:
         """Return True if these parameters ask for a model of another kind than the present one."""
-        return self._read_dtype() not in (None, self._state.dtype) or not self._state.can_learn_with(params)
+        dtype = validate.read_dtype(type(self).__name__, self.dtype)
+        return dtype not in (None, self._state.dtype) or not self._state.can_learn_with(params)
 
     def _changed(self) -> str:
         """Name the parameters whose values the model was not learnt with."""
-        given = self._state.given
-        return ", ".join(name for name, value in self._given().items() if repr(given.get(name, value)) != repr(value))
+        given = zip(self._parameter_names(), self._state.given, self._parameter_values()(self.__dict__), strict=False)
+        return ", ".join(name for name, old, new in given if repr(old) != repr(new))
 
     def _start(self, params: Any, rows: Rows, n_classes: int) -> Any:
         """Return an empty model of rows like these."""
@@ -137,7 +141,7 @@ class OnlineLearner(saving.Describing, Estimator):
     # --- learning ------------------------------------------------------------------------------------------------------------
 
     def partial_fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from rows in the given order, in one pass, starting from the present model.
+        """Learn from rows in the given order, in one pass, starting from the present model. Returns the estimator.
 
         Any split of a stream into calls gives the same model, to the last bit.
 
@@ -149,10 +153,6 @@ class OnlineLearner(saving.Describing, Estimator):
             Targets: finite numbers. A one-class learner uses none.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 of the rows. A row of weight 0 changes nothing, not even a counter.
-
-        Returns
-        -------
-        self : object
         """
         state = self.__dict__.get("_state")
         learnt = 0 if state is None else state.try_partial_fit(self.__dict__, X, y, sample_weight)
@@ -166,7 +166,7 @@ class OnlineLearner(saving.Describing, Estimator):
         """Learn from scratch (`warm_start`: from the present model) in up to `max_iter` epochs over all rows.
 
         Epochs end early when the mean loss has not improved by `tol` in `n_iter_no_change` consecutive epochs; with
-        `early_stopping`, when the score on held-out rows (accuracy or R^2) has not.
+        `early_stopping`, when the score on held-out rows (accuracy or R^2) has not. Returns the estimator.
 
         Parameters
         ----------
@@ -178,14 +178,8 @@ class OnlineLearner(saving.Describing, Estimator):
             A regressor's targets: finite numbers. A one-class learner uses none.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 of the rows, not all 0.
-
-        Returns
-        -------
-        self : object
         """
         return self._fit(X, y, sample_weight)
-
-    _fit = exclusive(fitting.fit)
 
     @exclusive
     def _partial_fit(
@@ -197,16 +191,27 @@ class OnlineLearner(saving.Describing, Estimator):
         predictions : empty, or filled (of classifiers) with what `predict` would have said of each row just before it was learnt,
         as the place among `classes_` after the call; NO_CLASS before there is one. A row of weight 0 keeps what is there.
         """
-        who = type(self).__name__
-        rows, params = self._read_call(X)
+        who, own = type(self).__name__, self.__dict__.get
+        state: Any = own("_state")
+        if state is not None and model.are_same(state.given, self._parameter_values()(self.__dict__)):
+            rows, params = self._read_rows(X, state, learns=True), state.params
+        else:
+            params = self._choose()
+            if state is not None and self._is_another_kind(params):
+                raise ValueError(
+                    f"{who}: partial_fit must go on with the kind of model it began with, got other values of {self._changed()}. "
+                    "Call fit, or start with clone(estimator)."
+                )
+            rows = self._read_rows(X, state, learns=True)
+            params.check_range(who, rows.data.dtype)
         targets = self._read_targets(who, y, rows.n_rows)
         weights = validate.read_weights(who, sample_weight, rows.n_rows)
         n_skipped = self._learn_new(X, Batch(rows, targets, weights, predictions=predictions), params, classes)
-        state: Any = self.__dict__.get("_state")
+        state = own("_state")
         is_begun = state is not None and (state.classes is None or len(state.classes) > 1)
         if is_begun and self._has_fast_path and self.class_weight is None:
-            own = self.__dict__.get
-            same = {**state.given, "feature_names_in_": own("feature_names_in_"), "_are_seen": own("_are_seen")}
+            same = dict(zip(self._parameter_names(), state.given, strict=True))
+            same["feature_names_in_"], same["_are_seen"] = own("feature_names_in_"), own("_are_seen")
             state.open_small_calls(same, self._own_lock(), model.TASKS[self._task(state)], state.classes)
         if n_skipped:
             warn_of_skipped(self, n_skipped)
@@ -218,39 +223,23 @@ class OnlineLearner(saving.Describing, Estimator):
             self._begin(X, batch.rows, self._start(params, batch.rows, 1))
         return self._learn(batch, params)
 
-    def _read_call(self, X: Matrix) -> tuple[Rows, Any]:
-        """Return rows and parameters of a `partial_fit`, checked against the present model."""
-        who, state = type(self).__name__, self.__dict__.get("_state")
-        if state is not None and state.given and all(map(is_, state.given.values(), self._given().values())):
-            return self._read_rows(X, state, learns=True), state.params
-        params = self._choose()
-        if state is not None and self._is_another_kind(params):
-            raise ValueError(
-                f"{who}: partial_fit must go on with the kind of model it began with, got other values of {self._changed()}. "
-                "Call fit, or start with clone(estimator)."
-            )
-        rows = self._read_rows(X, state, learns=True)
-        params.check_range(who, rows.data.dtype)
-        return rows, params
-
     def _read_rows(self, X: Matrix, state: Any, learns: bool = False) -> Rows:
         """Return X as rows of a model's features and dtype; None: of the first call, in which X determines both.
 
         learns : True for rows that are to be learnt.
         """
-        rows = validate.read_rows(type(self).__name__, X, self._read_dtype() if state is None else state.dtype)
+        who = type(self).__name__
+        rows = validate.read_rows(who, X, validate.read_dtype(who, self.dtype) if state is None else state.dtype)
         if state is not None:
             check_features(self, X, rows.n_features, state)
         return rows
 
-    def _begin(
-        self, X: Matrix, rows: Rows, state: Any, classes: np.ndarray | None = None, is_open: bool = False
-    ) -> None:
+    def _begin(self, X: Matrix, rows: Rows, state: Any, classes: np.ndarray | None = None, is_open: bool = False) -> None:
         """Set the model, usually an empty one; the estimator is unchanged until here. is_open : classes may join."""
         if "_state" not in self.__dict__ and rows.is_dense and rows.n_rows > 1:
             warn_of_unlike_columns(type(self).__name__, rows.part(0, min(rows.n_rows, MANY_ROWS)).array())
         take_features(self, X, rows.n_features)
-        state.classes, state.is_open, state.given = classes, is_open, self._given()
+        state.classes, state.is_open, state.given = classes, is_open, self._parameter_values()(self.__dict__)
         self.n_iter_ = 1
         self._state = state  # (last: readers in other threads find a whole model)
 
@@ -268,7 +257,7 @@ class OnlineLearner(saving.Describing, Estimator):
         of_pass = params.of_pass(state, state.is_open, balanced)._replace(slack=slack)
         if state.params != of_pass:  # (else the struct of the loops is that of the last pass)
             state.params = of_pass
-        state.given, state.sparse_coef = self._given(), None
+        state.given, state.sparse_coef = self._parameter_values()(self.__dict__), None
         state.are_seen, state.holds_level = self._are_seen or epoch > 1, epoch > 0
         state.same = None  # (until small calls are opened again)
         t = state.count("t")
@@ -281,6 +270,96 @@ class OnlineLearner(saving.Describing, Estimator):
                     classes, state = state.classes[came], state.keep_classes(came)
                     state.classes = classes
                 self._state = state
+
+    # --- epochs --------------------------------------------------------------------------------------------------------------
+
+    @exclusive
+    def _fit(self: Any, X: Matrix, y: Any, sample_weight: ArrayLike | None, **initial: ArrayLike | None) -> Any:
+        """Learn in epochs, from scratch or (`warm_start`) from the present model; everything is read before the first write.
+
+        initial : weights to begin with, by the names of arguments that show them like `coef_` and `intercept_`.
+        """
+        who, params, classes, validation = type(self).__name__, self._choose(), None, None
+        present = self.__dict__.get("_state") if self.warm_start else None
+        if present is not None and (self._is_another_kind(params) or (present.classes is not None and len(present.classes) < 2)):
+            present = None
+        generator = random_state(who, self.random_state)
+        rows = self._read_rows(X, present, learns=True)
+        validate.require_samples(who, rows)
+        params.check_range(who, rows.data.dtype)
+        targets = self._read_targets(who, y, rows.n_rows)
+        batch = Batch(rows, targets, validate.read_weights(who, sample_weight, rows.n_rows, some=True))
+        if self._estimator_type == "classifier":
+            batch, classes = self._encoded(batch, None if present is None else present.classes)
+        if self.early_stopping:
+            train, held_out = self._split(batch, generator)
+            weighted = len(batch.weights) and batch.weights[held_out].any()
+            validation = rows.chosen(held_out), targets[held_out], batch.weights[held_out] if weighted else None
+            batch = batch._replace(order=train)
+        if present is None:
+            state = self._start(params, rows, 1 if classes is None else len(classes))
+        else:
+            state = present.closed().copy()  # (a fault of the initial weights leaves the model as it was)
+        if params.level:  # the mean of all rows (and of those before, with `warm_start`)
+            state.set_level(*state.level_with(batch))
+        if initial := {name: weights for name, weights in initial.items() if weights is not None}:
+            state.tell_scale(rows, np.flatnonzero(batch.live()))
+            self._give_weights(state, **initial)
+        self._begin(X, rows, state, classes)
+        if n_skipped := self._learn_in_epochs(batch, params, validation, generator):
+            warn_of_skipped(self, n_skipped)
+        return self
+
+    def _split(self: Any, batch: Batch, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers of the rows to learn from, and of those to hold out: a share of each class; two numbers for R^2."""
+        codes, least = (batch.targets, 1) if self._estimator_type == "classifier" else (np.zeros(batch.rows.n_rows), 2)
+        is_held_out = np.zeros(len(codes), bool)
+        for code in np.unique(codes):
+            alike = np.flatnonzero(codes == code)
+            n = min(max(ceil(self.validation_fraction * len(alike)), least), len(alike) - 1)
+            is_held_out[generator.permutation(alike)[:n]] = True
+        if is_held_out.sum() < least:
+            raise ValueError(
+                f"{type(self).__name__}: early_stopping must have rows to hold out beside rows to learn from (of some class), "
+                f"got n_samples={len(codes)}. Give more rows, or early_stopping=False."
+            )
+        return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
+
+    def _learn_in_epochs(self: Any, batch: Batch, params: Any, validation: tuple | None, generator: Generator) -> int:
+        """Learn the rows of a `fit`; return how many were skipped. validation : what `score` takes, of rows held out.
+
+        With `loss_tol`, until no squared loss exceeds it (PA, section 4): each step brings the weights nearer to any u without
+        loss, by at least loss_tol / max ||x||^2.
+        """
+        train, loss_tol, n_skipped, best, idle = batch.order, self.loss_tol, 0, inf, 0
+        n_train, slack = len(train) or batch.rows.n_rows, 0.0 if loss_tol is None else sqrt(loss_tol)
+        for epoch in range(1, self.max_iter + 1):
+            if self.shuffle:
+                order = generator.permutation(train if len(train) else n_train)
+                batch = batch._replace(order=order.astype(np.int64, copy=False))
+            before = self._state.counters.copy()
+            n_skipped += self._learn(batch, params, epoch, slack)
+            self.n_iter_ = epoch
+            more = self._state.counters - before
+            loss = more[model.COUNTERS["loss"]] / n_train if validation is None else -self.score(*validation)
+            if self.verbose:
+                shown = f"mean loss={loss:.6f}" if validation is None else f"validation score={-loss:.6f}"
+                print(f"-- Epoch {epoch}: t={self.t_} updates={self.n_updates_} {shown}")
+            if loss_tol is not None:
+                if not more[model.COUNTERS["updates"]]:
+                    return n_skipped
+            elif self.tol is not None:
+                idle = idle + 1 if loss > best - self.tol else 0
+                best = min(best, loss)
+                if idle >= self.n_iter_no_change:
+                    break
+        if loss_tol is not None:
+            warn_caller(
+                f"{type(self).__name__}: fit must leave no squared loss above loss_tol={loss_tol:g}, but rows still took steps "
+                f"in the last of max_iter={self.max_iter} cycles. Raise max_iter or loss_tol; if no weights have so small a loss "
+                "on all rows, no number of cycles will do.", "ConvergenceWarning",
+            )
+        return n_skipped
 
     # --- reading -------------------------------------------------------------------------------------------------------------
 
@@ -329,97 +408,6 @@ class OnlineLearner(saving.Describing, Estimator):
         return self._fitted_state().count("skipped")
 
 
-class WithWeights(OnlineLearner):
-    """A learner of vectors of weights, one for each score."""
-
-    @property
-    def coef_(self) -> NDArray[np.floating]:
-        """Weights, one row a class (regressors: 1-D): a read-only view of the model where possible. Copy it to keep it.
-
-        ``learner.coef_ = W`` sets them, if the learner stores weights and not what they follow from, and keeps all else that it
-        has learnt; so does ``learner.intercept_ = b``. (numpy refuses changes of the view itself: "read-only".)
-        """
-        state = self._fitted_state()
-        sparse = state.sparse_coef  # (once: another thread that learns sets it to None)
-        if sparse is not None:
-            return sparse
-        with np.errstate(under="ignore"):
-            coef = over(state.weights_of(slice(0, state.n_features)), state.scale)
-        return coef[0] if self._flat else coef
-
-    @coef_.setter
-    def coef_(self, weights: ArrayLike) -> None:
-        self._set_weights("coef_", weights)
-
-    @property
-    def intercept_(self) -> NDArray[np.floating]:
-        """Weight of the constant feature times its value, (1,) or (n_classes,).
-
-        Of a regressor that learns deviations from the mean of its targets, that mean is added, in float64.
-        """
-        state = self._fitted_state()
-        largest = float(np.finfo(state.dtype).max)
-        with np.errstate(over="ignore", under="ignore"):
-            found = state.weights_of(slice(state.n_features, None))[:, 0].astype(np.float64) * state.constant
-            found = np.clip(found, -largest, largest)
-            return found + state.level if state.params.level else found.astype(state.dtype)
-
-    @intercept_.setter
-    def intercept_(self, weights: ArrayLike) -> None:
-        self._set_weights("intercept_", weights)
-
-    @exclusive
-    def _set_weights(self, name: str, weights: ArrayLike) -> None:
-        """Go on with a copy of the model that has these weights of X, the average's too."""
-        state = self._fitted_state().copy()
-        if not state.TAKES_WEIGHTS:
-            raise AttributeError(
-                f"{type(self).__name__}: {name} must be what the rows have taught, as it follows from other numbers, got weights "
-                "to set. Use AROWClassifier or PassiveAggressiveClassifier, say."
-            )
-        set_weights(self, state, **{name: weights})
-        state.sparse_coef = None
-        self._state = state
-
-    def sparsify(self) -> Self:
-        """Make ``coef_`` a scipy CSR matrix, until the next learning or `densify`. Returns the estimator."""
-        from scipy.sparse import csr_matrix
-
-        with self._own_lock().waiting():  # (no row is learnt between the two lines)
-            state = self._fitted_state()
-            state.sparse_coef = csr_matrix(self.coef_)
-        return self
-
-    def densify(self) -> Self:
-        """Make ``coef_`` an array again. Returns the estimator."""
-        self._fitted_state().sparse_coef = None
-        return self
-
-
-@dataclass(init=False, eq=False, repr=False, kw_only=True)
-class WithVariances(OnlineLearner):
-    """A learner that keeps a variance for each weight."""
-
-    covariance: Literal["diagonal", "full"] = "diagonal"
-
-    @property
-    def covariance_(self) -> NDArray[np.floating]:
-        """Covariance Σ of the weights.
-
-        Diagonal: the variances, the shape of ``coef_``, a read-only view of the model. Full: a copy, of shape
-        (n_features, n_features), or (n_classes, n_features, n_features) for three classes or more.
-        """
-        state = self._fitted_state()
-        with np.errstate(under="ignore"):
-            found = state.covariance[: len(state.covariance) - state.n_none]
-            return over(found[0] if self._flat or (found.ndim == 3 and len(found) == 1) else found, state.scale * state.scale)
-
-    def _decide_with_std(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores of X and their standard deviations √(x'Σx), (rows, vectors) each."""
-        scores, state = self._decide(X)
-        return scores, state.decision(self._read_rows(X, state), model.TASKS["deviation"])
-
-
 def take_features(learner: Any, X: Matrix, n_features: int) -> None:
     """Set an estimator's number of features, and their names if X has any."""
     names, learner.n_features_in_ = validate.feature_names(X), n_features
@@ -432,7 +420,8 @@ def check_features(learner: Any, X: Matrix, n_features: int, state: Any = None) 
     """Check rows against those that an estimator, or a model that it had, has learnt from."""
     who, expected = type(learner).__name__, learner.n_features_in_ if state is None else state.n_features
     if n_features != expected:
-        problem, hint = f"X has {n_features} features, but {who} is expecting {expected} features as input.", _SAME_COLUMNS
+        problem = f"X has {n_features} features, but {who} is expecting {expected} features as input."
+        hint = "Give rows with the columns of the first call, or start a new model."
         raise validate.ParameterError(f"{problem} {hint}", "X", hint)
     if isinstance(X, Rows):
         return  # (their maker has checked the columns' names, if any)
@@ -451,20 +440,26 @@ def over(numbers: np.ndarray, unit: float) -> np.ndarray:
         return read_only(np.clip(numbers / numbers.dtype.type(unit), -largest, largest))
 
 
+def warn_of_skipped(learner: Any, n: int) -> None:
+    """Warn of n rows that a call has skipped."""
+    warn_caller(
+        f"{type(learner).__name__}: {SKIPPED} {learner._state.dtype}, got {n:,} row{'s' * (n > 1)} whose updates would leave it "
+        "and were skipped (n_skipped_). Standardise the columns (scikit-learn's StandardScaler) or divide X by a row's length; "
+        "if that does not help, take smaller steps or another learner."
+    )
+
+
 def warn_of_unlike_columns(who: str, table: np.ndarray) -> None:
     """Warn once, before a table's first rows are learnt, of columns whose values other than 0 differ much in size."""
     counts = np.count_nonzero(table, axis=0)
-    with np.errstate(over="ignore", under="ignore"):
-        squares = np.einsum("ij,ij->j", table, table, dtype=np.float64)[counts > 0]
-    sizes = np.sqrt(squares / counts[counts > 0])
+    with np.errstate(all="ignore"):
+        sizes = np.sqrt(np.einsum("ij,ij->j", table, table, dtype=np.float64) / counts)[counts > 0]
     if len(sizes) > 1 and sizes.max() > 100.0 * sizes.min():
         warn_caller(
-            f"{who}: {UNLIKE}, got root mean squares from {sizes.min():.2g} to {sizes.max():.2g}: the largest columns decide "
-            "alone. Put onlinecls.tables.TableVectorizer or scikit-learn's StandardScaler before the learner."
+            f"{who}: columns of a dense X should be of like sizes, got root mean squares from {sizes.min():.2g} to "
+            f"{sizes.max():.2g}: the largest columns decide alone. Put onlinecls.tables.TableVectorizer or scikit-learn's "
+            "StandardScaler before the learner."
         )
-
-
-# --- for the command line, evaluation and bounds, besides public attributes ----------------------------------------------------
 
 
 def state_of(learner: Any) -> Any:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Literal, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Literal, Self, overload
 
 from .learner import OnlineLearner
 from .parameters import LinearParameters, estimator
-from .tasks import LinearClassifier, OnlineRegressor, SecondOrderClassifier, SecondOrderRegressor
+from .tasks import LinearClassifier, OnlineRegressor, SecondOrderClassifier, WithVariances
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from .._input.types import FloatOrAuto, Matrix, RandomState
+    from .._input.types import FloatOrAuto, Matrix, Numbers, RandomState
 
 
 # --- one number for each feature ---------------------------------------------------------------------------------------------
 
 
-class _WithStart(OnlineLearner):
-    """A learner that can start from given weights."""
+@dataclass(init=False, eq=False, repr=False, kw_only=True)
+class _LikeScikitLearns(OnlineLearner):
+    """A learner that takes what scikit-learn's of the same name takes, and can start from given weights."""
+
+    scale: FloatOrAuto = 1.0
+    max_iter: int = 1000
 
     def fit(  # type: ignore[override]  # scikit-learn's order of arguments
         self, X: Matrix, y: ArrayLike, coef_init: ArrayLike | None = None, intercept_init: ArrayLike | None = None,
@@ -29,11 +33,11 @@ class _WithStart(OnlineLearner):
 
         It starts from the weights coef_init and intercept_init, of the shapes of `coef_` and `intercept_`; None: from 0.
         """
-        return self._fit(X, y, sample_weight, coef_init, intercept_init)
+        return self._fit(X, y, sample_weight, coef_init=coef_init, intercept_init=intercept_init)
 
 
 @estimator
-class Perceptron(_WithStart, LinearClassifier):
+class Perceptron(_LikeScikitLearns, LinearClassifier):
     """Perceptron, conservative (learns from mistakes) or aggressive (learns from margins below 1).
 
     With the margin m = y w.x and the row's weight c,
@@ -50,8 +54,6 @@ class Perceptron(_WithStart, LinearClassifier):
         Step size, > 0; for a conservative Perceptron only the unit of the scores.
     penalty, alpha, l1_ratio : None, float, float
         scikit-learn's arguments. Only ``penalty=None`` is accepted; the other two are not used.
-    n_jobs : int or None, default=None
-        scikit-learn's argument, not used.
     {shared}
 
     Examples
@@ -65,8 +67,6 @@ class Perceptron(_WithStart, LinearClassifier):
     aggressive: bool = False
     _: KW_ONLY
     eta0: float = 1.0
-    scale: FloatOrAuto = 1.0
-    max_iter: int = 1000
     random_state: RandomState = 0
     penalty: None = None
     alpha: float = 0.0001
@@ -75,7 +75,7 @@ class Perceptron(_WithStart, LinearClassifier):
 
 
 @estimator
-class PassiveAggressiveClassifier(_WithStart, LinearClassifier):
+class PassiveAggressiveClassifier(_LikeScikitLearns, LinearClassifier):
     """Passive-aggressive: the smallest step that gives the row a margin of 1 (or `margin`), or a compromise set by C.
 
     With the margin m = y w.x, loss l = [margin - m]+ and the row's weight c, w += tau y x with
@@ -99,8 +99,6 @@ class PassiveAggressiveClassifier(_WithStart, LinearClassifier):
         PA-I or PA-II.
     margin : float, default=1.0
         The wanted margin, > 0 (the paper's insensitivity |epsilon|): another one only changes the units of weights and C.
-    n_jobs : int or None, default=None
-        scikit-learn's argument, not used.
     {shared}
 
     Examples
@@ -114,15 +112,13 @@ class PassiveAggressiveClassifier(_WithStart, LinearClassifier):
     C: float = 1.0
     _: KW_ONLY
     loss: Literal["hinge", "squared_hinge"] = "hinge"
-    scale: FloatOrAuto = 1.0
-    max_iter: int = 1000
     loss_tol: float | None = None
     margin: float = 1.0
     n_jobs: int | None = None
 
 
 @estimator
-class PassiveAggressiveRegressor(_WithStart, LinearParameters, OnlineRegressor):
+class PassiveAggressiveRegressor(_LikeScikitLearns, LinearParameters, OnlineRegressor):
     """Passive-aggressive regression: the smallest step to a prediction within epsilon of y, or a compromise set by C.
 
     With the prediction s = w.x, loss l = [|y - s| - epsilon]+ and the row's weight c, w += tau sgn(y - s) x with
@@ -156,8 +152,6 @@ class PassiveAggressiveRegressor(_WithStart, LinearParameters, OnlineRegressor):
     _: KW_ONLY
     epsilon: float = 0.1
     loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive"
-    scale: FloatOrAuto = 1.0
-    max_iter: int = 1000
     loss_tol: float | None = None
 
 
@@ -197,7 +191,7 @@ class AROWClassifier(SecondOrderClassifier):
 
 
 @estimator
-class AROWRegressor(SecondOrderRegressor):
+class AROWRegressor(WithVariances, LinearParameters, OnlineRegressor):
     """AROW for regression, which is recursive least squares: a Gaussian over weights that every row moves and narrows.
 
     With the prediction s = w.x, v = x'Σx, the row's weight c and r1 = r2 = r, on every row
@@ -227,6 +221,21 @@ class AROWRegressor(SecondOrderRegressor):
     forgetting: float = 0.0
     r1: float | None = None
     r2: float | None = None
+
+    @overload
+    def predict(self, X: Matrix, return_std: Literal[False] = False) -> Numbers: ...
+    @overload
+    def predict(self, X: Matrix, return_std: Literal[True]) -> tuple[Numbers, Numbers]: ...
+    def predict(self, X: Matrix, return_std: bool = False) -> Numbers | tuple[Numbers, Numbers]:
+        """Predict w.x of each row, including the intercept, and optionally its standard deviation.
+
+        For X of shape (n_samples, n_features): ndarray of float64, shape (n_samples,), in units of y.
+
+        With ``return_std=True`` a pair of the predictions and, in their shape, √(x'Σx) of each, the uncertainty of w.x. With
+        noise of variance r in y, a prior of variance 1 for each weight and a full covariance, it is the posterior's standard
+        deviation, in units of y.
+        """
+        return self._scores(X, return_std)
 
 
 @estimator
@@ -310,7 +319,7 @@ class ConfidenceWeightedClassifier(SecondOrderClassifier):
     ----------
     eta : float, default={eta}
         Confidence wanted, a probability in (0.5, 1).
-    variant : {"stdev", "variance"}, default="{variant}"
+    variant : {"stdev", "variance"}, default={variant}
         The exact convex form, or the first paper's linearised one.
     {shared}
 
@@ -348,7 +357,7 @@ class SCWClassifier(SecondOrderClassifier):
         Aggressiveness, > 0: the largest α. ``float("inf")`` is the confidence-weighted learner (its "stdev" form).
     eta : float, default={eta}
         Confidence wanted, a probability in (0.5, 1).
-    variant : {"SCW-I", "SCW-II"}, default="{variant}"
+    variant : {"SCW-I", "SCW-II"}, default={variant}
         Linear or squared penalty on missing confidence.
     {shared}
 

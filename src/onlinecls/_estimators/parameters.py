@@ -80,6 +80,8 @@ n_iter_no_change : int, default=5
     Epochs without improvement after which `fit` stops, >= 1.
 verbose : int, default=0
     Above 0: a line for each epoch.
+n_jobs : int or None, default=None
+    scikit-learn's argument, not used.
 probability : bool, default=False
     Learn probabilities with the model, for `predict_proba`: two numbers of the scores, from every new row before it is learnt
     (in `fit` only in the first epoch; `class_weight` is ignored). The last weights of the Perceptron, PA and CW lean towards the
@@ -94,7 +96,7 @@ class_weight : dict, "balanced" or None, default=None
     n / (n_classes * n_of_class), in `partial_fit` from the counts so far. They multiply `sample_weight`; where the loss alone
     sets a step's length, c / rho does, and a row must have rho times the margin, rho = √(c / min c) over the classes so far, at
     most √1000 (JMLR 2006, 6).
-multi_class : {"ovr", "crammer_singer"}, default="{multi_class}"
+multi_class : {"ovr", "crammer_singer"}, default={multi_class}
     For three or more classes: one learner for each class against the rest (all in one pass), or one joint learner, of x on the
     true class and -x on the best wrong one: m is the difference of their scores, ||x||² twice as large, v the sum of both."""
 
@@ -103,11 +105,6 @@ LEVEL = """
     (`fit`: of all rows; `forgetting`: it forgets at the same rate). The prediction is m + w.x, ``intercept_`` includes m, and a
     number added to all targets is added to all predictions. The first row counts as predicted without error. An `average` is that
     of w, beside the last m. With a number for `intercept_scaling` there is no level, as in the papers."""
-
-#: What a class's docstring says behind its parameters, around the attributes that are properties.
-ATTRIBUTES = """
-Attributes
-----------"""
 
 REST = """\
 n_features_in_, n_iter_ : int
@@ -120,6 +117,9 @@ ValueError
     By `fit` and `partial_fit`, before anything is written: a parameter out of range, NaN or infinity in X, a broken CSR
     matrix, wrong shapes, targets that are not finite or no labels, negative weights."""
 
+TEXTS = {text.split(" :")[0]: text for text in re.split(r"\n(?=\w)", PARAMETERS)}
+ORDER = {name: at for at, name in enumerate(", ".join(TEXTS).split(", "))}
+
 
 @dataclass_transform()
 def estimator(cls: Any) -> Any:
@@ -129,26 +129,23 @@ def estimator(cls: Any) -> Any:
     that it does not describe itself and for attributes, in the words of the properties, and a name in braces for a default.
     """
     what, cls = cls.__doc__, dataclass(eq=False, repr=False)(cls)
-    texts = {text.split(" :")[0]: text for text in re.split(r"\n(?=\w)", PARAMETERS)}
-    signature, place = inspect.signature(cls.__init__), {name: at for at, name in enumerate(", ".join(texts).split(", "))}
-    ordered = sorted(signature.parameters.values(), key=lambda each: (each.kind, place.get(each.name, -1)))
+    signature = inspect.signature(cls.__init__)
+    ordered = sorted(signature.parameters.values(), key=lambda each: (each.kind, ORDER.get(each.name, -1)))
     cls.__init__.__signature__ = signature.replace(parameters=ordered)
     if what is None:  # python -OO
         return cls
-    what = inspect.cleandoc(what)
-    defaults = {each.name: each.default for each in ordered}
+    what, defaults = inspect.cleandoc(what), {each.name: each.default for each in ordered}
+    own = ", ".join(re.findall(r"^(\w+(?:, \w+)*) : ", what, re.MULTILINE)).split(", ")
+    shared = [text for names, text in TEXTS.items() if (name := names.split(",")[0]) in defaults and name not in own]
     if any(row.level for row in algorithms_of(cls)):
-        texts["intercept_scaling"] += LEVEL
-    own = {name for names in re.findall(r"^(\w+(?:, \w+)*) : ", what, re.MULTILINE) for name in names.split(", ")}
-    shared = [text for names, text in texts.items() if (name := names.split(",")[0]) in defaults and name not in own]
-    shared.append(ATTRIBUTES)
+        shared = [text + LEVEL if text.startswith("intercept_scaling") else text for text in shared]
+    shared += ["", "Attributes", "----------"]
     for name, member in inspect.getmembers(cls, lambda each: isinstance(each, property)):
         if re.fullmatch("[a-z].*_", name):
             text = f"{name} : {member.fget.__annotations__['return']}\n{inspect.getdoc(member)}"
             shared.append(text.replace("\n", "\n    "))
-    parts = {"shared": "\n".join([*shared, REST]), **defaults}
-    parts["scale"] = '"auto"' if parts.get("scale") == "auto" else parts.get("scale")
-    for name, text in parts.items():
-        what = what.replace("{" + name + "}", str(text))
+    what = what.replace("{shared}", "\n".join([*shared, REST]))
+    for name, default in defaults.items():
+        what = what.replace("{" + name + "}", f'"{default}"' if isinstance(default, str) else str(default))
     cls.__doc__ = what
     return cls

@@ -43,7 +43,7 @@ class Describing:
             state={name: part for name, part in found.items() if name not in arrays},
             open=state.is_open,
         )
-        given = packed_parameters(who, state.given)
+        given = packed_parameters(who, dict(zip(self._parameter_names(), state.given, strict=False)))
         head["learnt_with"] = {name: form for name, form in given.items() if form != head["parameters"][name]}
         if state.classes is None:
             return head, arrays
@@ -69,7 +69,7 @@ class Describing:
             require(not is_open or bool((state.counts > 0.0).all()), "rows of each class that has joined", state.counts.tolist())
         take_names(learner, header["feature_names"], state.n_features)
         learner.n_features_in_, learner.n_iter_ = state.n_features, header["n_iter"]
-        state.classes, state.is_open, state.given = classes, is_open, before.get_params(deep=False)
+        state.classes, state.is_open, state.given = classes, is_open, tuple(before.get_params(deep=False).values())
         state.params = params.of_pass(state, is_open, isinstance(getattr(before, "class_weight", None), str))
         state.params.check_range(who, state.dtype)
         learner._state = state

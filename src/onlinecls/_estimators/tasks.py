@@ -13,8 +13,7 @@ from .._compiled import model
 from .._input import validate
 from .._input.compat import available_if, warn_caller
 from .._models import STATES
-from .fitting import Batch, read_weights_of_fit, warn_of_skipped
-from .learner import WithVariances, WithWeights
+from .learner import Batch, OnlineLearner, exclusive, over, warn_of_skipped
 from .parameters import LinearParameters
 
 if TYPE_CHECKING:
@@ -27,23 +26,136 @@ RUN = 100  # rows of one label, one after the other, of which a call warns
 NO_CLASS = -1  # instead of a prediction, for a row before there was a class to predict
 
 
+class WithWeights(OnlineLearner):
+    """A learner of vectors of weights, one for each score."""
+
+    @property
+    def coef_(self) -> NDArray[np.floating]:
+        """Weights, one row a class (regressors: 1-D): a read-only view of the model where possible. Copy it to keep it.
+
+        ``learner.coef_ = W`` sets them, if the learner stores weights and not what they follow from, and keeps all else that it
+        has learnt; so does ``learner.intercept_ = b``. (numpy refuses changes of the view itself: "read-only".)
+        """
+        state = self._fitted_state()
+        sparse = state.sparse_coef  # (once: another thread that learns sets it to None)
+        if sparse is not None:
+            return sparse
+        with np.errstate(under="ignore"):
+            coef = over(state.weights_of(slice(0, state.n_features)), state.scale)
+        return coef[0] if self._flat else coef
+
+    @coef_.setter
+    def coef_(self, weights: ArrayLike) -> None:
+        self._set_weights("coef_", weights)
+
+    @property
+    def intercept_(self) -> NDArray[np.floating]:
+        """Weight of the constant feature times its value, (1,) or (n_classes,).
+
+        Of a regressor that learns deviations from the mean of its targets, that mean is added, in float64.
+        """
+        state = self._fitted_state()
+        largest = float(np.finfo(state.dtype).max)
+        with np.errstate(over="ignore", under="ignore"):
+            found = state.weights_of(slice(state.n_features, None))[:, 0].astype(np.float64) * state.constant
+            found = np.clip(found, -largest, largest)
+            return found + state.level if state.params.level else found.astype(state.dtype)
+
+    @intercept_.setter
+    def intercept_(self, weights: ArrayLike) -> None:
+        self._set_weights("intercept_", weights)
+
+    @exclusive
+    def _set_weights(self, name: str, weights: ArrayLike) -> None:
+        """Go on with a copy of the model that has these weights of X, the average's too."""
+        state = self._fitted_state().copy()
+        if not state.TAKES_WEIGHTS:
+            raise AttributeError(
+                f"{type(self).__name__}: {name} must be what the rows have taught, as it follows from other numbers, got weights "
+                "to set. Use AROWClassifier or PassiveAggressiveClassifier, say."
+            )
+        self._give_weights(state, **{name: weights})
+        state.sparse_coef = None
+        self._state = state
+
+    def _give_weights(self, state: Any, **given: ArrayLike) -> None:
+        """Set weights of X in a copy of a model, whose scale stays; an average begins again with them."""
+        who, n, k = type(self).__name__, state.n_features, state.n_columns - state.n_none
+        state.hold_scale()
+        for name, weights in given.items():
+            is_coef = name.startswith("coef")
+            shape, features = ((k, n), slice(n)) if is_coef else ((k,), slice(n, None))
+            values = validate.read_numbers(f"{who}: {name}", weights)
+            if values.shape != shape and not (k == 1 and values.shape == shape[1:]):
+                wanted = shape[1:] if self._flat and is_coef else shape
+                raise ValueError(f"{who}: {name} must have shape {wanted}, got {values.shape}.")
+            values = values.reshape(shape)
+            values = values * state.scale if is_coef else (values - state.level) / (state.constant or 1.0)
+            numbers = state.numbers_of(values.T.reshape(-1, k), features)
+            if not np.isfinite(numbers).all() or np.abs(numbers).max(initial=0.0) > np.finfo(state.dtype).max / 4:
+                raise ValueError(f"{who}: {name} must be finite and within {state.dtype}, got a value that is not.")
+            if is_coef or state.constant:
+                state.primary[features, :k] = numbers
+                state.counters[model.COUNTERS["max_abs_weight"]] = np.abs(state.primary).max()
+            if len(state.correction):
+                state.corrections[features, :k] = 0.0
+
+    def sparsify(self) -> Self:
+        """Make ``coef_`` a scipy CSR matrix, until the next learning or `densify`. Returns the estimator."""
+        from scipy.sparse import csr_matrix
+
+        with self._own_lock().waiting():  # (no row is learnt between the two lines)
+            state = self._fitted_state()
+            state.sparse_coef = csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Make ``coef_`` an array again. Returns the estimator."""
+        self._fitted_state().sparse_coef = None
+        return self
+
+
+@dataclass(init=False, eq=False, repr=False, kw_only=True)
+class WithVariances(OnlineLearner):
+    """A learner that keeps a variance for each weight."""
+
+    covariance: Literal["diagonal", "full"] = "diagonal"
+
+    @property
+    def covariance_(self) -> NDArray[np.floating]:
+        """Covariance Σ of the weights.
+
+        Diagonal: the variances, the shape of ``coef_``, a read-only view of the model. Full: a copy, of shape
+        (n_features, n_features), or (n_classes, n_features, n_features) for three classes or more.
+        """
+        state = self._fitted_state()
+        with np.errstate(under="ignore"):
+            found = state.covariance[: len(state.covariance) - state.n_none]
+            return over(found[0] if self._flat or (found.ndim == 3 and len(found) == 1) else found, state.scale * state.scale)
+
+    def _scores(self, X: Matrix, return_std: bool) -> Any:
+        """Return the scores of X, and if asked their standard deviations √(x'Σx)."""
+        scores, state = self._decide(X)
+        if not return_std:
+            return _flat(scores)
+        return _flat(scores), _flat(state.decision(self._read_rows(X, state), model.TASKS["deviation"]))
+
+
 class OnlineClassifier(WithWeights):
     """Base of all classifiers. A subclass adds its docstring and parameters; the registry has the rest."""
-
-    multi_class: Literal["ovr", "crammer_singer"]
 
     _estimator_type = "classifier"
     _read_targets = staticmethod(validate.read_labels)
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
-    def _task(self, state: Any) -> str:
+    def _task(self: Any, state: Any) -> str:
         return "binary" if state.n_columns == 1 else self.multi_class
 
     def partial_fit(  # type: ignore[override]  # scikit-learn's order of arguments
         self, X: Matrix, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn from rows in the given order, in one pass, starting from the present model.
+        """Learn from rows in the given order, in one pass, starting from the present model. Returns the estimator.
 
         Any split of a stream into calls gives the same model, to the last bit.
 
@@ -57,17 +169,13 @@ class OnlineClassifier(WithWeights):
             All labels that will appear, given at the first call. None: labels join as they appear.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 of the rows. A row of weight 0 changes nothing, not even a counter.
-
-        Returns
-        -------
-        self : object
         """
         state = self.__dict__.get("_state")
         learnt = 0 if state is None else state.try_partial_fit(self.__dict__, X, y, sample_weight, classes)
         if learnt > 1:
             warn_of_skipped(self, learnt - 1)
         labels: Any = y if learnt else self._partial_fit(X, y, sample_weight, classes)
-        if len(labels) >= RUN and labels[-1] == labels[-RUN]:
+        if len(labels) >= RUN and labels[-1] == labels[-RUN] and "_state" in self.__dict__:
             warn_of_a_run(self, labels)
         return self
 
@@ -118,13 +226,13 @@ class OnlineClassifier(WithWeights):
         """Return the classes of the model, or those that begin it, and True if others may join. classes : named in a call."""
         who, state = type(self).__name__, self.__dict__.get("_state")
         named = None if classes is None else validate.union(validate.read_labels(who, classes, None, "classes"))
-        if state is None and named is not None and len(named) < 2:
-            raise ValueError(
-                f"{who}: classes must name at least 2 classes, got {len(named)}. Leave it out if labels are to join as they "
-                "appear."
-            )
         if state is None:
-            return (y[:0], True) if named is None else (named, False)
+            if named is None:
+                return y[:0], True
+            if len(named) < 2:
+                do = "Leave it out if labels are to join as they appear."
+                raise ValueError(f"{who}: classes must name at least 2 classes, got {len(named)}. {do}")
+            return named, False
         if named is not None and not np.array_equal(named, state.classes):
             raise ValueError(
                 f"{who}: classes must be those of the first call, {validate.brief(state.classes.tolist())}, got "
@@ -182,7 +290,7 @@ class OnlineClassifier(WithWeights):
         """Compute the mean accuracy on rows of known labels, a number in [0, 1]."""
         who, predicted = type(self).__name__, self.predict(X)
         y = validate.comparable(who, validate.read_labels(who, y, len(predicted)), self.classes_)
-        weights = read_weights_of_fit(who, sample_weight, len(predicted))
+        weights = validate.read_weights(who, sample_weight, len(predicted), some=True)
         return float(np.average(predicted == y, weights=weights if len(weights) else None))
 
     @property
@@ -242,7 +350,13 @@ class WithProbabilities(OnlineClassifier):
         return False
 
     def _log_probabilities(self, state: Any, scores: np.ndarray) -> np.ndarray:
-        n_classes, offsets = len(state.classes), self._offsets_of_classes(state)
+        n_classes = len(state.classes)
+        # The scores are of the weighted stream: -log of the classes' weights, 0 for one that is left out, is added.
+        if isinstance(self.class_weight, str):
+            offsets = np.log(np.maximum(state.counts, 1.0))
+        else:
+            weights = validate.read_class_weight(type(self).__name__, self.class_weight, state.classes)
+            offsets = -np.log(np.where(weights > 0.0, weights, 1.0)) if len(weights) else np.zeros(n_classes)
         if self._has_own_probabilities():
             if n_classes > 2 and not state.params.joint:
                 with np.errstate(all="ignore"):
@@ -250,13 +364,6 @@ class WithProbabilities(OnlineClassifier):
             return model.log_softmax(scores, 1.0, 1.0, offsets)
         a, b = state.calibration[0, :2]
         return model.log_softmax(scores, a, b, np.arange(2.0) if n_classes == 2 else offsets)
-
-    def _offsets_of_classes(self, state: Any) -> np.ndarray:
-        """Return -log of the classes' weights, 0 for one that is left out: the scores are of the weighted stream."""
-        if isinstance(self.class_weight, str):
-            return np.log(np.maximum(state.counts, 1.0))
-        weights = validate.read_class_weight(type(self).__name__, self.class_weight, state.classes)
-        return -np.log(np.where(weights > 0.0, weights, 1.0)) if len(weights) else np.zeros(len(state.classes))
 
 
 @dataclass(init=False, eq=False, repr=False, kw_only=True)
@@ -278,23 +385,13 @@ class SecondOrderClassifier(WithVariances, LinearClassifier):
     def decision_function(self, X: Matrix, return_std: bool = False) -> Numbers | tuple[Numbers, Numbers]:
         """Compute the signed scores w.x of rows, including the intercept, and optionally their standard deviations.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        return_std : bool, default=False
-            Also return √(x'Σx) of each score.
+        For X of shape (n_samples, n_features): float64 of shape (n_samples,) for two classes, else (n_samples, n_classes).
+        Two classes: above 0 means ``classes_[1]``. In units of the margin: from 1 on the hinge loss is 0.
 
-        Returns
-        -------
-        scores : ndarray of float64, shape (n_samples,) for two classes, else (n_samples, n_classes)
-            Two classes: above 0 means ``classes_[1]``. In units of the margin: from 1 on the hinge loss is 0.
-        std : ndarray of float64, the shape of scores
-            Only with return_std: the standard deviation of the score under the model's Gaussian, in the same units.
+        With ``return_std=True`` a pair of the scores and, in their shape and units, √(x'Σx) of each, the standard deviation of
+        the score under the model's Gaussian.
         """
-        if not return_std:
-            return _flat(self._decide(X)[0])
-        scores, deviations = self._decide_with_std(X)
-        return _flat(scores), _flat(deviations)
+        return self._scores(X, return_std)
 
 
 class OnlineRegressor(WithWeights):
@@ -303,13 +400,7 @@ class OnlineRegressor(WithWeights):
     _estimator_type = "regressor"
     _flat = True
     _read_targets = staticmethod(validate.read_targets)
-
-    # --- learning ------------------------------------------------------------------------------------------------------------
-
-    def _task(self, state: Any) -> str:
-        return "regression"
-
-    # --- predicting ----------------------------------------------------------------------------------------------------------
+    _task = staticmethod(lambda state: "regression")
 
     def predict(self, X: Matrix) -> NDArray[np.float64]:
         """Predict w.x of each row, including the intercept.
@@ -325,13 +416,11 @@ class OnlineRegressor(WithWeights):
         """
         who, predicted = type(self).__name__, self.predict(X)
         y = validate.read_targets(who, y, len(predicted))
-        weights = read_weights_of_fit(who, sample_weight, len(predicted))
+        weights = validate.read_weights(who, sample_weight, len(predicted), some=True)
         if len(y) < 2:
             warn_caller("R^2 score is not well-defined with less than two samples.", "UndefinedMetricWarning")
             return float("nan")
         return _r2(y, predicted, weights if len(weights) else None)
-
-    # --- fitted attributes ---------------------------------------------------------------------------------------------------
 
     @property
     def progressive_mse_(self) -> float:
@@ -347,35 +436,6 @@ class OnlineRegressor(WithWeights):
         counters = self._fitted_state().counters
         rounds = counters[model.COUNTERS["t"]]
         return float(counters[model.COUNTERS[name]] / rounds) if rounds else float("nan")
-
-
-class SecondOrderRegressor(WithVariances, LinearParameters, OnlineRegressor):
-    """A regressor that keeps a variance for each weight, or a full covariance."""
-
-    @overload
-    def predict(self, X: Matrix, return_std: Literal[False] = False) -> Numbers: ...
-    @overload
-    def predict(self, X: Matrix, return_std: Literal[True]) -> tuple[Numbers, Numbers]: ...
-    def predict(self, X: Matrix, return_std: bool = False) -> Numbers | tuple[Numbers, Numbers]:
-        """Predict w.x of each row, including the intercept, and optionally its standard deviation.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        return_std : bool, default=False
-            Also return √(x'Σx) of each prediction.
-
-        Returns
-        -------
-        predictions : ndarray of float64, shape (n_samples,), in units of y
-        std : ndarray of float64, shape (n_samples,)
-            Only with return_std: the uncertainty of w.x. With noise of variance r in y, a prior of variance 1 for each weight and
-            a full covariance, it is the posterior's standard deviation, in units of y.
-        """
-        if not return_std:
-            return self._decide(X)[0][:, 0]
-        predictions, deviations = self._decide_with_std(X)
-        return predictions[:, 0], deviations[:, 0]
 
 
 def classes_of_fit(who: str, y: np.ndarray) -> np.ndarray:
@@ -394,10 +454,10 @@ def stages_of(codes: np.ndarray, live: np.ndarray, known: np.ndarray, singly: bo
     Classes are places among all labels. codes : the place of each row's label. live : True for rows of weight > 0; no other
     brings a label. singly : False: all labels from the third on join with it.
     """
-    found, firsts = np.unique(codes[live], return_index=True)
-    firsts, new = np.flatnonzero(live)[firsts], ~np.isin(found, known)
-    order = np.argsort(firsts[new])
-    joining, firsts = found[new][order], firsts[new][order]
+    rows = np.flatnonzero(live & ~np.isin(codes, known))
+    found, firsts = np.unique(codes[rows], return_index=True)
+    order = np.argsort(firsts)
+    joining, firsts = found[order], rows[firsts[order]]
     if not len(known):
         firsts[:1] = 0  # (rows before the first label have a weight of 0)
     if not singly:
@@ -409,9 +469,7 @@ def stages_of(codes: np.ndarray, live: np.ndarray, known: np.ndarray, singly: bo
 
 def warn_of_a_run(learner: Any, y: Any) -> None:
     """Warn where the last rows all have one label, which most rows before them had not."""
-    state, last = learner.__dict__.get("_state"), np.asarray(y[-RUN:])
-    if state is None:
-        return
+    state, last = learner._state, np.asarray(y[-RUN:])
     before, own = state.counts.sum() - RUN, state.counts[state.classes == last[-1]].sum() - RUN
     if 0.0 <= own < 0.5 * before and (last == last[-1]).all():
         warn_caller(

@@ -326,8 +326,8 @@ def _require_finite(what: str, numbers: np.ndarray, required: str, good: np.ndar
         raise ValueError(f"{what} must be {required}, got {_number(numbers[at])} at row {at}. {hint}")
 
 
-def read_weights(who: str, sample_weight, n_rows: int) -> np.ndarray:
-    """Return sample weights as float64, one for each row; an empty array if all are 1."""
+def read_weights(who: str, sample_weight, n_rows: int, some: bool = False) -> np.ndarray:
+    """Return sample weights as float64, one for each row; an empty array if all are 1. some : refuse zeros for all rows."""
     if sample_weight is None:
         return np.empty(0)
     weights = read_numbers(f"{who}: sample_weight", sample_weight)
@@ -337,6 +337,9 @@ def read_weights(who: str, sample_weight, n_rows: int) -> np.ndarray:
         raise ValueError(f"{who}: sample_weight.shape == {weights.shape}, expected ({n_rows},): one weight a row of X.")
     good = np.isfinite(weights) & (weights >= 0.0)
     _require_finite(f"{who}: sample_weight", weights, "finite and >= 0", good, "Leave a row out with weight 0.")
+    if some and n_rows and not weights.any():
+        do = "Leave it out for equal weights."
+        raise ValueError(f"{who}: sample_weight must not be 0 for all rows, got {n_rows} zeros. {do}")
     return weights
 
 

@@ -32,7 +32,7 @@ class AdaGradClassifier(LinearClassifier):
         Step size, > 0.
     delta : float, default=1e-6
         Added to every sqrt(G_i), > 0: it limits a feature's first steps.
-    update : {"mirror_descent", "dual_averaging"}, default="{update}"
+    update : {"mirror_descent", "dual_averaging"}, default={update}
     l1 : float, default=0.0
         L1 regularisation of the dual averaging form, >= 0, per round: weights whose |z_i| is at most l1 t are exactly 0.
     {shared}

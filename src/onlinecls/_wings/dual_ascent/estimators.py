@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from ..._estimators.learner import WithWeights
 from ..._estimators.parameters import EpochParameters, LinearParameters, estimator
-from ..._estimators.tasks import LinearClassifier, OnlineClassifier, OnlineRegressor
+from ..._estimators.tasks import LinearClassifier, OnlineClassifier, OnlineRegressor, WithWeights
 from ..._files import require
 from ..._models import WEIGHT, Array
 from ..._registry import Params

@@ -277,13 +277,13 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         """Return True if gamma depends on all rows of a `fit`."""
         return self.gamma == "scale" and self.kernel in ("rbf", "poly", "sigmoid")
 
-    def _read_call(self, X: Any) -> tuple[Rows, Any]:
+    def _partial_fit(self, X: Any, *more: Any) -> np.ndarray:
         if "_state" not in self.__dict__ and self._needs_rows():
             raise ValueError(
                 f"{type(self).__name__}: gamma must be a number or 'auto' for partial_fit, got gamma='scale', which needs the "
                 "variance of a whole set. Call fit first, or give gamma."
             )
-        return super()._read_call(X)
+        return super()._partial_fit(X, *more)
 
     def _read_rows(self, X: Any, state: Any, learns: bool = False) -> Rows:
         rows = super()._read_rows(X, state)

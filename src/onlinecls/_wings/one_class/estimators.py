@@ -30,11 +30,9 @@ class OnlineOneClass(EpochParameters, OnlineLearner):
     _estimator_type = "outlier_detector"
     _has_fast_path = False
     _read_targets = staticmethod(lambda who, y, n_rows: NO_WEIGHTS)
+    _task = staticmethod(lambda state: "one_class")
 
     # --- learning ------------------------------------------------------------------------------------------------------------
-
-    def _task(self, state: Any) -> str:
-        return "one_class"
 
     def partial_fit(self, X: Matrix, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         return super().partial_fit(X, y, sample_weight)

@@ -11,7 +11,6 @@ import numpy as np
 
 from ..._estimators import saving
 from ..._estimators.estimator import Estimator
-from ..._estimators.fitting import read_weights_of_fit
 from ..._estimators.learner import OnlineLearner, check_features, take_features
 from ..._estimators.parameters import estimator
 from ..._estimators.tasks import classes_of_fit
@@ -194,7 +193,7 @@ class OnlineToBatch(Estimator):
             who = type(self).__name__
             rows, y, weights = self._read(X, y, sample_weight)
             validate.require_samples(who, rows)
-            read_weights_of_fit(who, weights, rows.n_rows)
+            validate.read_weights(who, weights, rows.n_rows, some=True)
             named = {"classes": classes_of_fit(who, y)} if self._estimator_type == "classifier" else {}
             generator = random_state(who, self.random_state)
             generator.bytes(4)  # (the orders of rows are those behind them)
