@@ -19,21 +19,24 @@ cdef Py_ssize_t ENDLESS = <Py_ssize_t>1 << 60      # a budget that no block uses
 cdef double FAR = 1e100     # larger scores, and sums of their squares beyond FAR², count as these, so that all sums are finite
 
 
+ctypedef double[3] Member   # a row of `tally`: its mistakes, the sum of its squared scores, and their number
+
+
 cdef inline double bounded(double score) noexcept nogil:
     return fmax(fmin(score, FAR), -FAR)         # (FAR of NaN, of a score that overflowed)
 
 
-cdef inline void weigh(const double[:, ::1] tally, double[::1] shares) noexcept nogil:
+cdef inline void weigh(const Member* tally, Py_ssize_t k, double* shares) noexcept nogil:
     """Compute the weights a of the members' scores."""
     cdef Py_ssize_t j, _
     cdef double least = INFINITY, share
-    for j in range(tally.shape[0]):
-        least = min(least, tally[j, 0])
-    for j in range(tally.shape[0]):
-        share = (1.0 + least) / (1.0 + tally[j, 0])
+    for j in range(k):
+        least = min(least, tally[j][0])
+    for j in range(k):
+        share = (1.0 + least) / (1.0 + tally[j][0])
         for _ in range(4):
             share = share * share
-        shares[j] = share / sqrt(tally[j, 1] / tally[j, 2]) if tally[j, 1] > 0.0 else share
+        shares[j] = share / sqrt(tally[j][1] / tally[j][2]) if tally[j][1] > 0.0 else share
 
 
 cdef inline void judge(double* member, const double* scores, const Round* r, const PassContext* context) noexcept nogil:
@@ -55,7 +58,7 @@ cdef inline void judge(double* member, const double* scores, const Round* r, con
 
 
 cdef class CommitteeModel(Model):
-    """members : a tuple of models. tally : of each its mistakes, the sum of its squared scores, and their number."""
+    """members : a tuple of models. tally : float64 (members, 3), see Member."""
 
     cdef public tuple members
     cdef public object tally
@@ -63,17 +66,22 @@ cdef class CommitteeModel(Model):
     @property
     def shares(self):
         """The weights of the members' scores, (members,)."""
-        found = np.empty(len(self.members))
-        weigh(self.tally, found)
+        cdef const double[:, ::1] tally = self.tally
+        found = np.empty(len(tally))
+        cdef double[::1] shares = found
+        weigh(<const Member*>&tally[0, 0], len(tally), &shares[0])
         return found
 
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
         """Let the members learn one block of rows after another, and judge the rows by the sums of their scores."""
         cdef Py_ssize_t start, at, work, j, c, k = len(self.members), columns = context.columns, budget = context.budget
         cdef Py_ssize_t stride = min(b.n, MOST_WORK // (LEAST_WORK * columns) + 1) * columns
-        cdef double[::1] outputs = np.empty(stride * k), scores = np.empty(columns), shares = np.empty(k)
-        cdef double[:, ::1] tally = self.tally
+        cdef double[::1] outputs = np.empty(stride * k), room = np.empty(columns + k)
+        cdef double[:, ::1] numbers = self.tally
+        cdef Member* tally = <Member*>&numbers[0, 0]
         cdef const double* output
+        cdef double* scores = &room[0]
+        cdef double* shares = scores + columns
         cdef double updates, skipped
         cdef Batch own, block = b[0]
         cdef PassContext theirs
@@ -100,14 +108,14 @@ cdef class CommitteeModel(Model):
                 updates, skipped = max(updates, theirs.counters.updates), min(skipped, theirs.counters.skipped)
             with nogil:
                 while next_round(&r, &block, context):
-                    weigh(tally, shares)
+                    weigh(tally, k, shares)
                     for c in range(columns):
                         scores[c] = 0.0
                         for j in range(k):
                             scores[c] += shares[j] * bounded(output[j * stride + c])
-                    before_step(context.task, &scores[0], NULL, &r, &block, context)
+                    before_step(context.task, scores, NULL, &r, &block, context)
                     for j in range(0 if self.are_seen else k):
-                        judge(&tally[j, 0], &output[j * stride], &r, context)
+                        judge(tally[j], &output[j * stride], &r, context)
                     output += columns
             context.counters.updates, context.counters.skipped = updates, skipped
         return 0

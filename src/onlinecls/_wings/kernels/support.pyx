@@ -149,7 +149,7 @@ cdef class Block:
         self.v[c] = v if v > 0.0 else 0.0       # (< 0 only by rounding, or for functions that are not kernels)
         return self.v[c]
 
-    cdef inline bint place(self) noexcept nogil:
+    cdef bint place(self) noexcept nogil:
         """Find the slot of the row that is about to change the model; return False if Q would leave its range."""
         cdef Py_ssize_t c, j, s = self.size
         cdef double novelty, size
@@ -183,13 +183,13 @@ cdef class Block:
         self.at, self.size = s, s + 1
         return True
 
-    cdef inline bint move(self, const Example* z, Step step, PassContext* context) noexcept nogil:
+    cdef bint move(self, const Example* z, Step step, PassContext* context) noexcept nogil:
         """Take a rule's step along Σφ(x) in each column of the joint example; return False, and count it, if a number of the
         model would leave its range. `max_abs_weight` bounds |a_i|, `curvature` |P_ij|.
 
         A potential rule moves θ along φ(x), and w = Σθ: w += (τ - βs)/(1 + βv) Σφ(x), s and v with the old Σ.
         """
-        cdef Py_ssize_t i, j, c
+        cdef Py_ssize_t j, c
         cdef double tau, beta, g = 1.0, max_abs = context.counters.max_abs_weight, curvature = context.counters.curvature
         cdef double[2] taus, betas
         cdef bint fits = True
@@ -208,19 +208,23 @@ cdef class Block:
             return False
         context.counters.max_abs_weight, context.counters.curvature = max_abs, curvature
         for j in range(z.n):
-            c = z.c[j]
-            if not self.second_order:
-                self.alpha[c, self.at] += taus[j]
-                continue
-            for i in range(self.size):
-                self.g[i] = -self.u[c, i]
-            if self.at >= 0:
-                self.g[self.at] += self.prior[c, 0]
-            else:
-                add(&self.g[0], self.prior[c, 0], &self.e[0], self.size)
-            add(&self.alpha[c, 0], taus[j], &self.g[0], self.size)
-            rank_one(&self.P[c, 0], betas[j], &self.g[0], self.size)
+            self.take(z.c[j], taus[j], betas[j])
         return True
+
+    cdef void take(self, Py_ssize_t c, double tau, double beta) noexcept nogil:
+        """Take a step along Σφ(x) in a column: a += τ g, P += β g g'."""
+        cdef Py_ssize_t i, s = self.size
+        if not self.second_order:
+            self.alpha[c, self.at] += tau
+            return
+        for i in range(s):
+            self.g[i] = -self.u[c, i]
+        if self.at >= 0:
+            self.g[self.at] += self.prior[c, 0]
+        else:
+            add(&self.g[0], self.prior[c, 0], &self.e[0], s)
+        add(&self.alpha[c, 0], tau, &self.g[0], s)
+        rank_one(&self.P[c, 0], beta, &self.g[0], s)
 
     cdef void drop(self) noexcept nogil:
         """Remove the vector whose removal changes w least, the oldest of equals.
