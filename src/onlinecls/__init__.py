@@ -41,14 +41,14 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from ._wings.committee.estimators import CommitteeClassifier
     from ._wings.dual_ascent.estimators import DualAscentClassifier, DualAscentRegressor, HedgeClassifier, OGDClassifier
     from ._wings.kernels.estimators import KernelOnlineClassifier, KernelOnlineRegressor
-    from ._wings.multiplicative.estimators import (
+    from ._wings.normalised.estimators import (
         MultiplicativePassiveAggressiveClassifier,
         MultiplicativePassiveAggressiveOneClass,
         MultiplicativePassiveAggressiveRegressor,
+        PassiveAggressiveOneClass,
+        PNormPerceptron,
     )
-    from ._wings.one_class.estimators import PassiveAggressiveOneClass
     from ._wings.online_to_batch.estimators import OnlineToBatch
-    from ._wings.p_norm.estimators import PNormPerceptron
     from .evaluation import compare, progressive_validation
     from .tables import TableVectorizer
     from .text import HashingVectorizer

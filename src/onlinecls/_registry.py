@@ -385,7 +385,7 @@ for _row in (*ALGORITHMS.values(), *OTHERS.values()):
     OFFERED[_row.estimator] = (*OFFERED.get(_row.estimator, ()), _row)
 
 #: The families beside the core: folders of `_wings`.
-WINGS = ("one_class", "adagrad", "p_norm", "multiplicative", "dual_ascent", "kernels", "online_to_batch", "committee")
+WINGS = ("adagrad", "normalised", "dual_ascent", "kernels", "online_to_batch", "committee")
 #: The modules of public names: those that are searched for learners, in this order, and those of all else.
 MODULES = ("_estimators.linear", *(f"_wings.{wing}.estimators" for wing in WINGS))
 BESIDE = {

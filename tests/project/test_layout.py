@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2] / "src" / "onlinecls"  # (an installe
 # A part may import from those before it and from its own folder. A folder is whole on one floor.
 PARTS = """
 _rules.* _rows.* _compiled/* _core.* _files.py _input/* _models.py _registry.py _estimators/*
-_wings/shared/* _wings/one_class/* _wings/adagrad/* _wings/p_norm/* _wings/multiplicative/* _wings/dual_ascent/* _wings/kernels/*
+_wings/shared/* _wings/adagrad/* _wings/normalised/* _wings/dual_ascent/* _wings/kernels/*
 _wings/online_to_batch/* _wings/committee/* _wings/__init__.py
 _hashing/* text/* tables/* _pipeline.py streams/* parallel.py datasets/* reference/* measures.py evaluation.py plotting.py
 bounds.py river.py __init__.py _cli/* __main__.py

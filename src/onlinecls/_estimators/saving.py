@@ -22,7 +22,7 @@ from .._models import STATES
 from .._registry import BOOLEAN, COMMON, OFFERED, public
 
 if TYPE_CHECKING:
-    from .._wings.one_class.estimators import OnlineOneClass
+    from .._wings.normalised.estimators import OnlineOneClass
     from .tasks import OnlineClassifier, OnlineRegressor
 
     Learner: TypeAlias = OnlineClassifier | OnlineRegressor | OnlineOneClass

@@ -12,11 +12,11 @@ Multiplicative (PA 6): w is on a simplex (simplex.pxd), θ moves along x - w, wh
 """
 from libc.math cimport fabs, isfinite, sqrt
 
-from ..._compiled.rounds cimport Batch, PassContext, Round, add_loss, after_step, check_signals, measure, next_round, row_at
+from ..._compiled.rounds cimport Batch, PassContext, Round, add_loss, after_step, measure, next_round
 from ..._compiled.sparse cimport Row, Sums, column, floating, index_t, larger, scan
-from ..._rules cimport ADDITIVE, Params, Stats, apply_rule
+from ..._rules cimport ADDITIVE, CENTRE, Params, Stats, apply_rule
 from ..shared.norm cimport Normaliser, add, is_known, settle
-from ..shared.simplex cimport Simplex, Size, normaliser, scan_sums, start_group
+from ..shared.simplex cimport Simplex, normaliser, scan_sums, start_group
 
 
 ctypedef struct Centre:
@@ -28,47 +28,54 @@ ctypedef struct Ball:
     Centre* centre
     Simplex* simplex        # of the other kind
     double* way             # room for z - w, on a simplex
-    double q                # ||x||² of the row at hand
 
 
-cdef inline double distance(Ball* ball, bint on_simplex, const floating[::1] state, const floating[::1] data,
-                            const index_t[::1] indices, Row row, double inverse, double* size, const Params* p) noexcept nogil:
-    """Return ||z - w||: exactly epsilon within rounding of the surface, where updates leave rows. inverse : 1/s.
+ctypedef struct Distance:   # of a row z
+    double way              # ||z - w||: exactly epsilon within rounding of the surface, where updates leave rows
+    double q                # ||x||²
+    double size             # ||z||² + ||w||²
+
+
+cdef inline Distance distance(const Ball* ball, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
+                              Row row, double inverse, const Params* p) noexcept nogil:
+    """Return the distance of z = x / s from the centre. inverse : 1/s.
 
     It is the root of a difference of numbers as large as `size`, off by up to 16 of the dtype's spacings of these.
-    on_simplex : the kind of centre, a constant in each module.
     """
     cdef Sums sums
     cdef double square, scale, squares, product = 0.0
-    if on_simplex:
-        scale, squares = p.norm_bound / normaliser(ball.simplex.group), ball.simplex.group.squares
-        ball.q = scan_sums(state, 2, 1, data, indices, row, 0.0, &product).q
-    else:
+    cdef Distance d
+    if p.geometry == CENTRE:
         scale, squares = ball.centre.scale, ball.centre.squares.high
         sums = scan(ADDITIVE, state, data, indices, row, p)
-        ball.q, product = sums.q, sums.score
-    size[0] = ball.q * (inverse * inverse) + scale * scale * squares
-    square = larger(size[0] - 2.0 * scale * (product * inverse), <double>0.0)
-    return p.epsilon if fabs(square - p.epsilon * p.epsilon) <= 16.0 * p.spacing * size[0] else sqrt(square)
+        d.q, product = sums.q, sums.score
+    else:
+        scale, squares = p.norm_bound / normaliser(ball.simplex.group), ball.simplex.group.squares
+        d.q = scan_sums(state, 2, 1, data, indices, row, 0.0, &product).q
+    d.size = d.q * (inverse * inverse) + scale * scale * squares
+    square = larger(d.size - 2.0 * scale * (product * inverse), <double>0.0)
+    d.way = p.epsilon if fabs(square - p.epsilon * p.epsilon) <= 16.0 * p.spacing * d.size else sqrt(square)
+    return d
 
 
-cdef inline int learn_ball(Ball* ball, bint on_simplex, const Batch* b, PassContext* context, floating[::1] state,
-                           const floating[::1] data, const index_t[::1] indices, const Params* p) except -1 nogil:
+cdef inline int learn_ball(Ball* ball, const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
+                           const index_t[::1] indices, const Params* p) except -1 nogil:
     """Learn the centre of a ball around the rows."""
-    cdef double way, size = 0.0, unused = 0.0
+    cdef double share, unused = 0.0
     cdef bint first, wrong
+    cdef Distance d
     cdef Round r
     cdef Stats s
     while next_round(&r, b, context):
-        way = distance(ball, on_simplex, state, data, indices, r.row, context.inverse, &size, p)
-        wrong = way > p.epsilon
+        d = distance(ball, state, data, indices, r.row, context.inverse, p)
+        wrong = d.way > p.epsilon
         if measure(data, &r, context, &unused):
-            way = distance(ball, on_simplex, state, data, indices, r.row, context.inverse, &size, p)
-        s.weight, s.margin, s.q, s.v = r.weight, p.epsilon - way, 1.0, 0.0      # z = (x - w) / ||x - w||
-        if not (isfinite(size) and isfinite(s.margin)):
+            d = distance(ball, state, data, indices, r.row, context.inverse, p)
+        s.weight, s.margin, s.q, s.v = r.weight, p.epsilon - d.way, 1.0, 0.0    # z = (x - w) / ||x - w||
+        if not (isfinite(d.size) and isfinite(s.margin)):
             context.counters.skipped += 1.0
             continue
-        first = not on_simplex and ball.centre.scale == 0.0
+        first = p.geometry == CENTRE and ball.centre.scale == 0.0
         if not first:
             context.counters.mistakes += wrong
             if s.margin >= 0.0:
@@ -76,25 +83,12 @@ cdef inline int learn_ball(Ball* ball, bint on_simplex, const Batch* b, PassCont
             add_loss(s.weight * (p.margin - s.margin), context)
             if -s.margin <= p.slack:
                 continue
-        if on_simplex:
-            after_step(&r, step_on_simplex(ball, &r, &s, context, state, data, indices, p), context)
-        else:
+        if p.geometry == CENTRE:
             # (A hard constraint: a row's weight cannot enlarge the step.)
-            way = 1.0 if first else min(1.0, min(s.weight, 1.0) * apply_rule(&s, p).tau / way)
-            after_step(&r, move(ball, way, &r, context, state, data, indices, p) and not first, context)
-    return 0
-
-
-cdef inline int read_ball(Ball* ball, bint on_simplex, const Batch* b, PassContext* context, const floating[::1] state,
-                          const floating[::1] data, const index_t[::1] indices, const Params* p) except -1 nogil:
-    """Compute found[i] = ||x_i - w||."""
-    cdef Py_ssize_t i
-    cdef double size = 0.0
-    cdef Row row
-    for i in range(b.n):
-        row = row_at(b, i)
-        context.budget = check_signals(context.budget, row.hi - row.lo + 8)
-        context.found[i] = distance(ball, on_simplex, state, data, indices, row, context.inverse, &size, p)
+            share = 1.0 if first else min(1.0, min(s.weight, 1.0) * apply_rule(&s, p).tau / d.way)
+            after_step(&r, move(ball.centre, share, d.q, r.row, context, state, data, indices, p) and not first, context)
+        else:
+            after_step(&r, step_on_simplex(ball, &r, &s, context, state, data, indices, p), context)
     return 0
 
 
@@ -110,12 +104,11 @@ cdef inline void rescale(floating[::1] state, double factor, Centre* centre) noe
     settle(&centre.squares)
 
 
-cdef inline bint move(Ball* ball, double share, const Round* r, PassContext* context, floating[::1] state,
+cdef inline bint move(Centre* centre, double share, double q, Row row, PassContext* context, floating[::1] state,
                       const floating[::1] data, const index_t[::1] indices, const Params* p) noexcept nogil:
-    """Move the centre a share of the way to a row; return False if there is no step."""
+    """Move the centre a share of the way to a row of length √q; return False if there is no step."""
     cdef Py_ssize_t k, at
-    cdef Centre* centre = ball.centre
-    cdef double length = larger(sqrt(ball.q), <double>1e-150) * context.inverse   # (no |x_i| is larger, though squares underflow)
+    cdef double length = larger(sqrt(q), <double>1e-150) * context.inverse   # (no |x_i| is larger, though squares underflow)
     cdef double least = 1e-18 if floating is float else 1e-120         # of a
     cdef double limit = min(1e150, p.limit), a = (1.0 - share) * centre.scale
     cdef Normaliser squares
@@ -131,8 +124,8 @@ cdef inline bint move(Ball* ball, double share, const Round* r, PassContext* con
     centre.scale = a
     context.counters.max_abs_weight += share / a * length
     squares, step = centre.squares, <floating>(share / a)
-    for k in range(r.row.lo, r.row.hi):
-        at = column(indices, k, r.row.lo)
+    for k in range(row.lo, row.hi):
+        at = column(indices, k, row.lo)
         if data[k] != 0.0:
             add(&squares.high, &squares.low, -<double>state[at] * state[at])
             state[at] += step * <floating>(data[k] * context.inverse)
@@ -157,7 +150,7 @@ cdef inline void start_on_simplex(floating[::1] state, Simplex* s) noexcept nogi
     s.group.squares = squares
 
 
-cdef inline bint step_on_simplex(Ball* ball, const Round* r, Stats* s, PassContext* context, floating[::1] state,
+cdef inline bint step_on_simplex(const Ball* ball, const Round* r, Stats* s, PassContext* context, floating[::1] state,
                                  const floating[::1] data, const index_t[::1] indices, const Params* p) noexcept nogil:
     """Move the centre towards a row outside the ball; return False if there is no step."""
     cdef Py_ssize_t i, j, n = ball.simplex.n

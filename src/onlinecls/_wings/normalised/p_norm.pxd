@@ -15,27 +15,17 @@ which is in every row and at first the largest of all, is not in S, but is added
 
 Crammer-Singer's joint learner has one norm, of all classes' θ together. One against the rest: one norm a class.
 """
-from libc.math cimport INFINITY, copysign, fabs, fmin, ilogb, ldexp, log, pow
+from libc.float cimport DBL_MAX
+from libc.math cimport INFINITY, copysign, fabs, fmin, ilogb, ldexp, pow
 
-import numpy as np
-
-from ..._compiled.model cimport Model
-from ..._rules cimport AGGRESSIVE_P_NORM, P_NORM, Params, Stats, Step, apply_rule, margin_suffices
+from ..._compiled.rounds cimport Example
+from ..._compiled.sparse cimport Row, column, dense_t, floating, index_t, larger, prefetch
+from ..._rules cimport Params
 from ..shared.norm cimport LANES, Normaliser, add, is_known, replace, settle
 from ..shared.powers cimport pow_all, pow_of
-from ..._compiled.rounds cimport (
-    DECISION, OVR, Batch, Example, PassContext, Round, after_step, before_step, check_signals, count_loss, example, measure,
-    next_round, row_at, step_fits,
-)
-from ..._compiled.sparse cimport Row, column, dense_t, floating, index_t, larger, prefetch
-
-#: The numbers of a norm, by their names in Python.
-FIELDS = ("high", "low", "peak", "scale", "shrink", "inverse", "weight_scale")
 
 cdef enum:
     BLOCK = 64              # features treated side by side: loops that a compiler can take several at a time
-
-cdef double LARGEST = 1.7976931348623157e308
 
 
 ctypedef struct Norm:
@@ -54,15 +44,6 @@ ctypedef struct Norms:      # of a model
 
 cdef inline Norm* norm_of(const Norms* norms, Py_ssize_t c) noexcept nogil:
     return &norms.of[c if norms.n > 1 else 0]
-
-
-def power_of(given, n_features):
-    """Return (p, a, squarings) of a model; given : p, or 0 for the default."""
-    cdef double power = given or max(2.0, 2.0 * log(n_features))
-    cdef int squarings = 0
-    while (1 << squarings) < power - 1.0:
-        squarings += 1
-    return power, (power - 1.0) / (1 << squarings), squarings
 
 
 # --- many features -------------------------------------------------------------------------------------------------------------
@@ -85,13 +66,10 @@ cdef inline void raise_all(double* values, Py_ssize_t n, int squarings) noexcept
 cdef inline void roots_of(floating* roots, const floating* theta, Py_ssize_t n, double a) noexcept nogil:
     """Compute sgn(θ) |θ|^a for n numbers."""
     cdef Py_ssize_t i
-    if a == 1.0:
-        for i in range(n):
-            roots[i] = theta[i]
-    else:
+    if a < 1.0:
         pow_all(roots, theta, n, a)
-        for i in range(n):
-            roots[i] = <floating>copysign(roots[i], theta[i])
+    for i in range(n):
+        roots[i] = <floating>copysign(roots[i], theta[i]) if a < 1.0 else theta[i]
 
 
 cdef inline void terms(double* found, const floating* theta, const floating* roots, Py_ssize_t n, const Norm* norm,
@@ -120,15 +98,15 @@ cdef inline bint refresh(const floating[::1] state, const Norms* norms, Py_ssize
     if p.power == 2.0:                  # w = θ
         norm.inverse = norm.weight_scale = 1.0
     elif total > 0.0:
-        size = fmin(pow(total, 1.0 / p.power) / norm.scale, LARGEST)
-        norm.inverse = fmin(pow(size, -p.root), LARGEST)
+        size = fmin(pow(total, 1.0 / p.power) / norm.scale, DBL_MAX)
+        norm.inverse = fmin(pow(size, -p.root), DBL_MAX)
         norm.weight_scale = size / (p.power - 1.0)
     else:
         norm.inverse = norm.weight_scale = 0.0
     return is_known(&norm.sum, total) and 1e-270 <= total <= 1e270
 
 
-cdef void sum_anew(const floating[::1] state, const Norms* norms, Py_ssize_t c, const Params* p) noexcept nogil:
+cdef inline void sum_anew(const floating[::1] state, const Norms* norms, Py_ssize_t c, const Params* p) noexcept nogil:
     """Compute the norm of vector c from the θ of all vectors that share it."""
     cdef Py_ssize_t j, at, k = norms.k, features = state.shape[0] // (2 * k)
     cdef Py_ssize_t first = c if norms.n > 1 else 0, n = 1 if norms.n > 1 else k
@@ -151,8 +129,9 @@ cdef void sum_anew(const floating[::1] state, const Norms* norms, Py_ssize_t c, 
 
 # --- one row -------------------------------------------------------------------------------------------------------------------
 
-cdef inline double score_all(const floating[::1] state, const Norms* norms, const floating[::1] data, const index_t[::1] indices,
-                             Row row, double inverse, double* scores, const Params* p) noexcept nogil:
+cdef inline double score_by_norm(const floating[::1] state, const Norms* norms, const floating[::1] data,
+                                 const index_t[::1] indices, Row row, double inverse, double* scores,
+                                 const Params* p) noexcept nogil:
     """Compute the scores of all vectors for z = x / s; return ||z||². inverse : 1/s."""
     cdef Py_ssize_t i, c, n, last, at = row.lo, k = norms.k
     cdef double total, factor, q = p.bias * p.bias
@@ -167,10 +146,7 @@ cdef inline double score_all(const floating[::1] state, const Norms* norms, cons
                 prefetch(&state[2 * k * <Py_ssize_t>indices[i + row.ahead] + k])
             places[n], x[n] = 2 * k * column(indices, i, row.lo) + k, data[i]
             q += x[n] * x[n]
-            if index_t is dense_t:
-                n += x[n] != 0.0
-            else:
-                n += 1
+            n += (index_t is not dense_t) | (x[n] != 0.0)
         if last < at + BLOCK:
             places[n], x[n], n = state.shape[0] - k, p.bias, n + 1
         at += BLOCK
@@ -188,17 +164,17 @@ cdef inline double score_all(const floating[::1] state, const Norms* norms, cons
     return q * (inverse * inverse)
 
 
-cdef double p_norm(const floating[::1] data, Row row, double copies, double least, const Params* p) noexcept nogil:
+cdef inline double p_norm(const floating[::1] data, Row row, double copies, const Params* p) noexcept nogil:
     """Return ||z||_p² for z with this many copies of x, which is not 0.
 
-    Neighbouring numbers of a row are often equal: one power for a run. Those below `least` times the largest are ignored.
+    Neighbouring numbers of a row are often equal: one power for a run. Those whose power is below 2^-80 are ignored.
     """
     cdef Py_ssize_t i, k, n = 0
-    cdef double x, total, part, largest = fabs(p.bias), last = 0.0, run = 0.0
+    cdef double x, total, part, least, largest = fabs(p.bias), last = 0.0, run = 0.0
     cdef double[BLOCK] sizes, counts, powers
     for k in range(row.lo, row.hi):
         largest = larger(largest, fabs(data[k]))
-    least *= largest
+    least = largest * pow(2.0, -80.0 / p.power)
     total = pow(fabs(p.bias) / largest, p.power)
     for k in range(row.lo, row.hi + 1):
         x = fabs(data[k]) if k < row.hi else INFINITY       # (which ends the last run)
@@ -237,8 +213,9 @@ cdef inline void move_all(floating[::1] state, Py_ssize_t k, const Py_ssize_t* p
     replace(&norm.sum.high, &norm.sum.low, before, after, n)
 
 
-cdef Py_ssize_t apply_step(floating[::1] state, const Norms* norms, const Example* z, double tau, const floating[::1] data,
-                           const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
+cdef inline Py_ssize_t step_by_norm(floating[::1] state, const Norms* norms, const Example* z, double tau,
+                                    const floating[::1] data, const index_t[::1] indices, Row row,
+                                    const Params* p) noexcept nogil:
     """Apply the step tau along the joint example; return the work beyond the row's own."""
     cdef Py_ssize_t i, j, at, n = 0, k = norms.k
     cdef Norm* norm = norm_of(norms, z.c[0])
@@ -266,102 +243,3 @@ cdef Py_ssize_t apply_step(floating[::1] state, const Norms* norms, const Exampl
         return 0
     sum_anew(state, norms, z.c[0], p)
     return state.shape[0]
-
-
-# --- the pass ------------------------------------------------------------------------------------------------------------------
-
-cdef int learn_p_norm(const Norms* norms, double* scores, const Batch* b, PassContext* context, floating[::1] state,
-                      const floating[::1] data, const index_t[::1] indices, Params* p) except -1 nogil:
-    """Learn rows of classes by steps of θ."""
-    cdef Py_ssize_t number, n_steps = norms.k if context.task == OVR else 1
-    cdef double q, least = pow(2.0, -80.0 / p.power)
-    cdef bint updated
-    cdef Round r
-    cdef Stats s
-    cdef Step step
-    cdef Example z
-    while next_round(&r, b, context):
-        q = score_all(state, norms, data, indices, r.row, context.inverse, scores, p)
-        before_step(context.task, scores, NULL, &r, b, context)
-        if measure(data, &r, context, &p.bias):
-            q = score_all(state, norms, data, indices, r.row, context.inverse, scores, p)
-        updated = False
-        s.norm_p2 = s.width = s.shift = 0.0
-        for number in range(n_steps):
-            z = example(context.task, number, &r, b, scores, context, p.epsilon)
-            s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * q, 0.0
-            if z.n == 0 or not count_loss(&s, context, p) or margin_suffices(s.margin, p):
-                continue
-            if p.rule == AGGRESSIVE_P_NORM and s.margin > 0.0 and s.norm_p2 == 0.0:
-                s.norm_p2 = p_norm(data, r.row, z.n, least, p) * (context.inverse * context.inverse)
-            step = apply_rule(&s, p)
-            if step.tau != 0.0 and step_fits(P_NORM, &s, step, context, p):
-                context.budget -= apply_step(state, norms, &z, step.tau * context.inverse, data, indices, r.row, p)
-                updated = True
-        after_step(&r, updated, context)
-    return 0
-
-
-cdef Norms norms_of(const double[:, ::1] groups, Py_ssize_t k, const floating[::1] state, const Params* p) noexcept:
-    """Return a model's norms, computing those that are not known yet. (For readers, all are.)"""
-    cdef Norms norms = Norms(<Norm*>&groups[0, 0], groups.shape[0], k)
-    cdef Py_ssize_t c
-    for c in range(norms.n):
-        if norms.of[c].scale == 0.0:
-            sum_anew(state, &norms, c, p)
-    return norms
-
-
-cdef class PNormModel(Model):
-    """groups : float64, (1 or vectors, len(FIELDS)), a `Norm` each."""
-
-    cdef public object groups
-
-    cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
-        return visit_any_rows(self, rows, b, context)
-
-    cdef Params params_of(self) except *:
-        """Return the parameters with p and what follows from it."""
-        cdef Params p
-        self.bind()
-        p = self.p
-        p.power, p.root, p.squarings = power_of(p.power, self.n_features)
-        return p
-
-    def start(self, floating[::1] state):
-        """Compute the norms that are not known yet. state : the values."""
-        cdef const double[:, ::1] groups = self.groups
-        cdef Params p = self.params_of()
-        norms_of[floating](groups, self.n_columns, state, &p)
-
-
-cdef int visit_rows(PNormModel self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                    PassContext* context) except -1:
-    cdef const floating[::1] shown
-    cdef floating[::1] state
-    cdef Py_ssize_t i, k = self.n_columns, n = k if context.task == OVR else 1
-    cdef double[::1] scores
-    cdef const double[:, ::1] groups
-    cdef Params p = self.params_of()
-    cdef Norms norms
-    cdef Row row
-    p.bias = context.bias
-    if context.task == DECISION:
-        known = self.known()
-        shown, groups = known.values, known.groups
-        norms = norms_of(groups, k, shown, &p)
-        with nogil:
-            for i in range(b.n):
-                row = row_at(b, i)
-                context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * k)
-                score_all(shown, &norms, data, indices, row, context.inverse, &context.found[i * k], &p)
-        return 0
-    if len(self.groups) != n:       # the task has changed
-        self.groups = np.zeros((n, len(FIELDS)))
-    state, scores, groups = self.values, np.empty(k), self.groups
-    norms = norms_of(groups, k, state, &p)
-    with nogil:
-        return learn_p_norm(&norms, &scores[0], b, context, state, data, indices, &p)
-
-
-include "../../_compiled/visit.pxi"

@@ -1,1 +1,0 @@
-"""The multiplicative passive-aggressive learners."""

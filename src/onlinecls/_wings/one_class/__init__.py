@@ -1,1 +1,0 @@
-"""The one-class learners: the centre of a ball around the rows."""

@@ -1,1 +1,0 @@
-"""The p-norm Perceptrons."""
