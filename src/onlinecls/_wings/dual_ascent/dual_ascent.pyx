@@ -241,22 +241,6 @@ cdef inline bint take_step(Ascent* a, floating[::1] state, const floating[::1] d
 
 # --- the masses along a line ---------------------------------------------------------------------------------------------------
 
-cdef inline bint takes_all(const Ascent* a, const floating[::1] state) noexcept nogil:
-    """Return True if the largest α is optimal (entropic): if the dual derivative stays positive up to it, which falls for each
-    unit of α by f*'' <= σ (β max|x|)², and by no more than σ β² Σ x² cosh u / Σ cosh u (unsigned: e^u), whose terms change by
-    factors within e^(±α β max|x|) on the way."""
-    cdef Py_ssize_t i, j
-    cdef const floating* x = <const floating*>a.row.x
-    cdef double bend = a.shared.sigma * a.simplex.rate * a.simplex.rate * a.most, largest = a.size.largest, total = 0.0
-    cdef double root = root_of(<floating>a.simplex.group.shift) if a.simplex.is_signed else 0.0
-    if a.loss >= bend * largest * largest:
-        return True
-    for i in range(a.n_moves):
-        for j in range(a.row.n):
-            total += <double>x[j] * x[j] * (fabs(state[a.row.places[j] + a.moves[i]]) + root)
-    return a.loss >= bend * exp(2.0 * a.most * a.simplex.rate * largest) * total / normaliser(a.simplex.group)
-
-
 cdef inline Py_ssize_t number_sizes(Ascent* a, floating* met) noexcept nogil:
     """Number the sizes |x| of a row in order of appearance, and return how many there are; 0 if more than SIZES."""
     cdef Py_ssize_t j, s, n = 0
@@ -403,9 +387,10 @@ cdef void straight_step(Ascent* a, const floating[::1] state) noexcept nogil:
     cdef Py_ssize_t i
     # (Half of a weight's inverse is infinite for the least weights, whose α² is 0.)
     cdef double alpha = a.most, ridge = smaller(0.5 / a.weight, 1e308) if a.p.trigger == SQUARED_LOSS else 0.0
+    cdef double reach = a.simplex.rate * a.size.largest     # entropic: f*'' <= σ reach²
     if a.p.rule != DA1 and not a.entropic:
         alpha = smaller(a.loss / (ridge + a.n_moves * (a.size.q / a.shared.sigma)), alpha)
-    elif a.p.rule != DA1 and (ridge > 0.0 or not takes_all(a, state)):
+    elif a.p.rule != DA1 and (ridge > 0.0 or a.loss < a.most * a.shared.sigma * reach * reach):     # (else all of it is best)
         lay_out(a, state)
         alpha = climb(a, alpha, a.gain, ridge, 0, 0.0)
     for i in range(a.n_moves):

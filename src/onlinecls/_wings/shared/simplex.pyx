@@ -89,15 +89,10 @@ cdef void compute_powers(floating[::1] state, Simplex* s, double factor) noexcep
 
 
 cdef void start_group(floating[::1] state, Simplex* s) noexcept nogil:
-    """Compute Z and all powers from θ, in a new model or after its vectors have changed."""
-    cdef Py_ssize_t j, c
-    cdef double theta, top = 0.0 if s.is_signed else -INFINITY
-    for j in range(s.n):
-        for c in range(s.first, s.last):
-            if has_joined(s, c):
-                theta = state[2 * s.k * j + s.k + c]
-                top = larger(top, fabs(theta) if s.is_signed else theta)
-    s.group.top = top
+    """Compute Z and all powers from θ, in a new model or after its vectors have changed: for K = 0, which finds the largest θ,
+    and then for that."""
+    s.group.top = 0.0
+    compute_powers(state, s, 1.0)
     compute_powers(state, s, 1.0)
 
 
