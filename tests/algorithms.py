@@ -94,7 +94,7 @@ class Case:
     @property
     def can_be_full(self):
         """Return whether Σ may be a full matrix."""
-        return any(geometry.startswith("full") for geometry in self.algorithm.geometries)
+        return self.algorithm.geometry in ("gaussian", "potential")
 
     def estimator(self, multi_class="crammer_singer", **others):
         """Return a new estimator that runs this algorithm, by default with the twin's multi_class."""

@@ -82,12 +82,6 @@ class Algorithm(NamedTuple):
     costs: str = "weight"  # how the weight of a class enters, a name of Costs in _rules.pxd
     ranges: Mapping[str, Range] = _NOTHING  # of parameters that have others here than in OWN or COMMON
 
-    @property
-    def geometries(self) -> tuple[str, ...]:
-        """The compiled geometries among which the parameters choose."""
-        more = {"gaussian": ("full_gaussian", "forgetting"), "potential": ("full_potential",), "sinh": ("exp",)}
-        return self.geometry, *more.get(self.geometry, ())
-
 
 #: The geometries whose weights all change with every step by one factor, so that their average has no form of O(nnz).
 NO_SUM = ("p_norm", "sinh")
@@ -125,10 +119,11 @@ class Params(_Record):
     @classmethod
     def of(cls, algorithm: Algorithm, values: Mapping[str, Any]) -> Self:
         """Return the parameters of an algorithm, from a constructor's parameters within their ranges."""
-        second = values.get("covariance") == "full" or not values.get("signed", True)
         geometry = algorithm.geometry
-        if second or values.get("forgetting"):
-            geometry = algorithm.geometries[1 if second else 2]
+        if values.get("covariance") == "full":
+            geometry = f"full_{geometry}"
+        elif values.get("forgetting") or not values.get("signed", True):
+            geometry = "forgetting" if geometry == "gaussian" else "exp"
         found = {}
         for name in filter(FIELDS.get, algorithm.params):
             field, of = FIELDS[name]
@@ -416,9 +411,7 @@ def select(cls: type, values: Mapping[str, Any]) -> Algorithm:
         allowed = Range("", tuple(dict.fromkeys(row.selects[name] for row in offered if name in row.selects)))
         if values[name] not in allowed:
             raise parameter_error(who, name, allowed, values[name])
-    for chosen in offered:
-        if chosen.selects.items() <= values.items():
-            break
+    chosen = next(row for row in offered if row.selects.items() <= values.items())
     for name, allowed in {**COMMON, **{name: OWN[name] for name in chosen.params}, **chosen.ranges}.items():
         if name in values and values[name] not in allowed:
             raise parameter_error(who, name, allowed, values[name])

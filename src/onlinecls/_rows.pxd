@@ -1,5 +1,5 @@
 """Rows that the compiled code can trust, and the addresses of numpy's arrays."""
-from cpython.buffer cimport PyBUF_ND, PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release
+from cpython.buffer cimport PyBUF_ND, PyBUF_WRITABLE, PyBuffer_Release
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -36,16 +36,6 @@ cdef inline void* start_of(array, Py_ssize_t size, Py_ssize_t* n, bint writable=
     n[0] = buffer.shape[0] if buffer.ndim == 1 else -1
     PyBuffer_Release(&buffer)
     return buffer.buf if n[0] >= 0 and <size_t>buffer.buf % <size_t>size == 0 else NULL
-
-
-cdef inline bint is_writable(array):
-    """Return True for an array that is not read-only."""
-    cdef Py_buffer buffer
-    if get_buffer(array, &buffer, PyBUF_STRIDES | PyBUF_WRITABLE) < 0:
-        PyErr_Clear()
-        return False
-    PyBuffer_Release(&buffer)
-    return True
 
 
 cdef inline const void* numbers_of(array, dtype, Py_ssize_t size, Py_ssize_t* n):

@@ -32,11 +32,7 @@ cdef class Rows:
     def __init__(self, data, indices, indptr, Py_ssize_t n_rows, Py_ssize_t n_features):
         self.data, self.indices, self.indptr, self.n_rows, self.n_features = data, indices, indptr, n_rows, n_features
 
-    def __reduce__(self):
-        return Rows, (self.data, self.indices, self.indptr, self.n_rows, self.n_features)
-
-    format = property(lambda self: "csr")
-    ndim = property(lambda self: 2)
+    format, ndim = "csr", 2
     shape = property(lambda self: (self.n_rows, self.n_features))
     nnz = property(lambda self: self.indptr.item(self.n_rows) - self.indptr.item(0))
     is_dense = property(lambda self: self.indices.itemsize == 1)

@@ -24,7 +24,7 @@ from .sparse cimport Row, floating
 
 from .._rules cimport Params
 
-from .._rows cimport Rows, are_finite, converted, is_csr, is_writable, numbers_of, start_of
+from .._rows cimport Rows, are_finite, converted, is_csr, numbers_of, start_of
 
 from .._rules import Costs, Geometry, Rule, Trigger
 
@@ -338,7 +338,7 @@ cdef class Model:
             return 0
         try:
             for array in self.own:      # (some may be read-only, from a memory-mapped file)
-                if not is_writable(array):
+                if not array.flags.writeable:
                     return 0
             rows = self.few(X, attributes.get("feature_names_in_"))
             if rows is None:

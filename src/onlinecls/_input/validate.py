@@ -365,9 +365,8 @@ def read_class_weight(who: str, class_weight, classes: np.ndarray, closed: bool 
 
 def read_dtype(who: str, dtype):
     """Return the parameter dtype as a numpy dtype, float32 or float64; None stands for the dtype of the first X."""
-    name = dtype if isinstance(dtype, str) else getattr(dtype, "name", getattr(dtype, "__name__", ""))
-    if dtype is None or name in ("float32", "float64", "float"):
-        return None if dtype is None else np.dtype(name)
+    if dtype is None or dtype in FLOATS:
+        return None if dtype is None else np.dtype(dtype)
     raise ValueError(f"{who}: dtype must be None, numpy.float32 or numpy.float64, got dtype={brief(dtype)}.")
 
 

@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["load_sms_spam"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def load_sms_spam(
     *, return_text: bool = False, n_features: int = 2**20, dtype: FloatType = np.float32,
 ) -> tuple[Any, NDArray[np.str_]]:
