@@ -152,7 +152,7 @@ class Params(_Record):
         return self.constant != 0.0
 
     def sizes(self) -> dict[str, float]:
-        """Return the parameters that must fit the dtype of a model, with their squares and inverses."""
+        """Return the parameters that must fit the dtype of a model, with their squares and inverses (but for the variance)."""
         return {
             "scale": self.scale or 1.0, "intercept_scaling": max(self.constant * max(self.scale, 1.0), 1.0),
             "initial_variance": self.variance, "norm_bound": self.norm_bound,
@@ -160,10 +160,12 @@ class Params(_Record):
 
     def check_range(self, who: str, dtype: Any) -> None:
         """Raise unless the parameters fit the dtype of a model."""
-        most = min((DTYPES[dtype.itemsize][2] / 4) ** 0.5, 1e100)
+        spacing, tiny, most = DTYPES[dtype.itemsize]
+        root = min((most / 4) ** 0.5, 1e100)
         for name, value in self.sizes().items():
-            if not 1.0 / most <= value <= most:
-                raise ValueError(f"{who}: {name} must be in [{1 / most:.2g}, {most:.2g}] for {dtype}, got {name}={value!r}.")
+            least, largest = (tiny / spacing, most / 4) if name == "initial_variance" else (1.0 / root, root)
+            if not least <= value <= largest:
+                raise ValueError(f"{who}: {name} must be in [{least:.2g}, {largest:.2g}] for {dtype}, got {name}={value!r}.")
 
     def of_pass(self, state: Any, is_open: bool, balanced: bool) -> Self:
         """Add the numbers that depend on the model and its labels."""
