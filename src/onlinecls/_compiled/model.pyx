@@ -10,9 +10,9 @@ from libc.math cimport INFINITY, exp, log1p
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
+import os
 from _thread import allocate_lock
 from math import prod
-from os import getpid
 
 import numpy as np
 
@@ -436,6 +436,9 @@ cdef class Model:
 
 # --- locks -------------------------------------------------------------------------------------------------------------------
 
+cdef long PROCESS = 0       # forks that have led to this process
+
+
 cdef class Lock:
     """A mutex: `with lock:` is a learning call, which raises a RuntimeError during another one. `with lock.waiting():` (a copy, a
     merge, a reading of several models at one moment) waits for it, and it waits for these. A thread that would wait for
@@ -471,10 +474,10 @@ cdef class Lock:
 
         In a forked process, a lock that another thread held or was about to take is made anew: nobody would release it here.
         """
-        cdef long me = PyThread_get_thread_ident(), process = getpid()
-        if self.process != process and self.holder != me:
+        cdef long me = PyThread_get_thread_ident()
+        if self.process != PROCESS and self.holder != me:
             self.lock, self.holder, self.learns = allocate_lock(), 0, False
-        self.process = process
+        self.process = PROCESS
         if not self.lock.acquire(False):
             if not waits:
                 return False
@@ -514,6 +517,15 @@ def own_lock(owner):
     """Return the lock of an object, which it has from the first call on."""
     attributes = owner.__dict__
     return attributes.get("_lock") or attributes.setdefault("_lock", Lock(type(owner).__name__))
+
+
+def count_fork():
+    global PROCESS
+    PROCESS += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=count_fork)
 
 
 def are_same(tuple known, tuple values):
