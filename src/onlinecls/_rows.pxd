@@ -1,5 +1,5 @@
 """Rows that the compiled code can trust, and the addresses of numpy's arrays."""
-from cpython.buffer cimport PyBUF_ND, PyBUF_WRITABLE, PyBuffer_Release
+from cpython.buffer cimport PyBUF_ND, PyBUF_STRIDES, PyBUF_WRITABLE, PyBuffer_Release
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -19,8 +19,7 @@ cdef class Rows:
     cdef public Py_ssize_t n_rows, n_features
 
 
-cdef bint is_csr(X) except -1
-cpdef Rows converted(X, dtype)
+cpdef Rows converted(X, dtype, bint few=*)
 
 
 cdef inline void* start_of(array, Py_ssize_t size, Py_ssize_t* n, bint writable=False):
@@ -38,26 +37,45 @@ cdef inline void* start_of(array, Py_ssize_t size, Py_ssize_t* n, bint writable=
     return buffer.buf if n[0] >= 0 and <size_t>buffer.buf % <size_t>size == 0 else NULL
 
 
+cdef inline bint is_writable(array):
+    """Return True for an array that is not read-only."""
+    cdef Py_buffer buffer
+    if get_buffer(array, &buffer, PyBUF_STRIDES | PyBUF_WRITABLE) < 0:
+        PyErr_Clear()
+        return False
+    PyBuffer_Release(&buffer)
+    return True
+
+
 cdef inline const void* numbers_of(array, dtype, Py_ssize_t size, Py_ssize_t* n):
     """Return `start_of` a numpy array of exactly this dtype, of `size` bytes a number; NULL for anything else."""
     return start_of(array, size, n) if type(array) is np.ndarray and array.dtype is dtype else NULL
 
 
-cdef inline uint32_t carry_of(const floating* number) noexcept nogil:
-    """Return a number whose highest bit is 1 if the exponent is all ones: that of NaN and of infinity."""
+ctypedef struct Carry:      # of exponents that are all ones into the sign bit: those of NaN and infinity
+    uint32_t of_floats
+    uint64_t of_doubles
+
+
+cdef inline void carry_of(const floating* number, Carry* carry) noexcept nogil:
     cdef uint32_t short_bits
     cdef uint64_t long_bits
     if floating is float:
         memcpy(&short_bits, number, 4)
-        return (short_bits & <uint32_t>0x7f800000) + <uint32_t>0x00800000
-    memcpy(&long_bits, number, 8)
-    return (<uint32_t>(long_bits >> 32) & <uint32_t>0x7ff00000) + <uint32_t>0x00100000
+        carry.of_floats |= (short_bits & <uint32_t>0x7f800000) + <uint32_t>0x00800000
+    else:
+        memcpy(&long_bits, number, 8)
+        carry.of_doubles |= (long_bits & <uint64_t>0x7ff0000000000000) + <uint64_t>0x0010000000000000
+
+
+cdef inline bint has_carry(const Carry* carry) noexcept nogil:
+    return carry.of_floats >> 31 or carry.of_doubles >> 63
 
 
 cdef inline bint are_finite(const floating* numbers, Py_ssize_t n) noexcept nogil:
     """Return True if there is no NaN and no infinity. (n may be 0.)"""
     cdef Py_ssize_t k
-    cdef uint32_t carry = 0
+    cdef Carry carry = Carry(0, 0)
     for k in range(n):
-        carry |= carry_of(&numbers[k])
-    return not carry >> 31
+        carry_of(&numbers[k], &carry)
+    return not has_carry(&carry)

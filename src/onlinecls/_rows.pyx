@@ -3,7 +3,7 @@
 `converted` takes them as they lie, or makes them of any CSR matrix or table of numbers: casts, sorts, adds duplicates up. It
 returns None for what it cannot read; `_input.validate` makes CSR of other sparse matrices, and words the errors.
 """
-from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint32_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t
 
 from functools import lru_cache
 
@@ -14,6 +14,7 @@ NO_INDICES = np.empty(0, np.uint8)      # the indices of dense rows: a number's 
 
 cdef enum:
     STRETCH = 1024          # numbers that are checked in one loop
+    FEW = 1024              # most rows of a small call
     WRONG = 0               # what is found of the arrays of rows: they cannot be used;
     UNSORTED                # all is right but that columns fall or repeat within a row, or lie outside;
     SOUND
@@ -77,33 +78,35 @@ def empty_rows(str kind, tuple shape, dtype):
     return found
 
 
-cdef bint is_csr(X) except -1:
-    """Return True for `Rows` and for a CSR matrix of scipy. (A frame may have a column of the name "format".)"""
-    kind = None if type(X) is np.ndarray else getattr(X, "format", None)
-    return type(kind) is str and kind == "csr"
-
-
 cpdef own_float(dtype):
     """Return the dtype of rows made of numbers of this dtype: float32 of float32, float64 of all others."""
+    if dtype is FLOAT32 or dtype is FLOAT64:
+        return dtype
     return FLOAT32 if dtype.kind == "f" and dtype.itemsize == 4 else FLOAT64
 
 
-cpdef Rows converted(X, dtype):
+cpdef Rows converted(X, dtype, bint few=False):
     """Return X as rows, copied only where it must be; None if it is no CSR matrix and no table of numbers, or a check fails.
 
-    dtype : float32 or float64; None: that of X if it is one of these, else float64. The caller's arrays do not change.
+    dtype : float32 or float64; None: that of X if it is one of these, else float64. few : None, too, for more than FEW rows, and
+    for what is no CSR matrix, array or list. The caller's arrays do not change.
     """
     cdef Rows rows = Rows.__new__(Rows)
     cdef int state
     if type(X) is Rows:
         if dtype is None or X.data.dtype == dtype:
-            return X
+            return X if not few or X.n_rows <= FEW else None
         X = X.array()
-    if is_csr(X):
-        data, shape = X.data, X.shape
+    kind = None if type(X) is np.ndarray or type(X) is list else getattr(X, "format", None)
+    is_csr = type(kind) is str and kind == "csr"            # (a frame may have a column of that name)
+    shape = X.shape if is_csr or type(X) is np.ndarray else (len(X),) if type(X) is list else ()
+    if few and not (type(shape) is tuple and shape and type(shape[0]) is int and shape[0] <= FEW):
+        return None
+    if is_csr:
+        data = X.data
         of_sums = own_float(getattr(data, "dtype", FLOAT64))
         dtype = of_sums if dtype is None else own_float(dtype)
-        rows.data, rows.indices, rows.indptr = plain(data, of_sums), plain(X.indices, INT32, "iu"), plain(X.indptr, INT64, "iu")
+        rows.data, rows.indices, rows.indptr = plain(data, of_sums), plain(X.indices, INT32, "iu"), starts_of(X.indptr)
         state = state_of(rows, shape, of_sums)
         if state == UNSORTED:
             put_in_order(rows)
@@ -125,6 +128,19 @@ cpdef Rows converted(X, dtype):
         except Exception:       # raised by numpy or by an object's methods
             return None
     return rows if state_of(rows, shape, dtype) == SOUND else None
+
+
+cdef starts_of(indptr):
+    """Return an indptr as int64; None if it is none."""
+    cdef Py_ssize_t i, n
+    cdef const int32_t* given = <const int32_t*>numbers_of(indptr, INT32, 4, &n)
+    if given == NULL:
+        return plain(indptr, INT64, "iu")
+    found = np.empty(n, INT64)          # (a loop: one row is converted in a tenth of numpy's time)
+    cdef int64_t* starts = <int64_t*>start_of(found, 8, &i)
+    for i in range(n):
+        starts[i] = given[i]
+    return found
 
 
 cdef plain(array, dtype, str kinds="biuf"):
@@ -202,13 +218,13 @@ cdef int state_of_sparse(const floating* data, const int32_t* columns, const int
     cdef Py_ssize_t i = 0, k, lo, hi, start = 0, stop, nnz = starts[n]
     cdef int32_t falls
     cdef bint is_sorted = True
-    cdef uint32_t carry = 0
+    cdef Carry carry = Carry(0, 0)
     while start < nnz:
         stop = min(nnz, start + STRETCH)
-        carry |= carry_of(&data[start])
+        carry_of(&data[start], &carry)
         falls = 0 if start == 0 else columns[start] <= columns[start - 1]
         for k in range(start + 1, stop):        # (one loop: in two, each would wait for memory in turn)
-            carry |= carry_of(&data[k])
+            carry_of(&data[k], &carry)
             falls += 1 - (columns[k] > columns[k - 1])
         while i < n and starts[i] < stop:
             lo, hi = starts[i], starts[i + 1]
@@ -218,4 +234,4 @@ cdef int state_of_sparse(const floating* data, const int32_t* columns, const int
             i += 1
         is_sorted &= falls == 0
         start = stop
-    return UNSORTED if not is_sorted else WRONG if carry >> 31 else SOUND
+    return UNSORTED if not is_sorted else WRONG if has_carry(&carry) else SOUND

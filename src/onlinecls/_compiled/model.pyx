@@ -24,7 +24,7 @@ from .sparse cimport Row, floating
 
 from .._rules cimport Params
 
-from .._rows cimport Rows, are_finite, converted, is_csr, numbers_of, start_of
+from .._rows cimport Rows, are_finite, converted, is_writable, numbers_of, start_of
 
 from .._rules import Costs, Geometry, Rule, Trigger
 
@@ -45,9 +45,6 @@ NUMBERS = frozenset((float, int, np.float64, np.float32, np.int64))     # types 
 #: Types of labels in a list that are equal just where they are the same label, by the kind of the classes.
 TYPES = {"i": (int, np.int64), "u": (int, np.uint64), "f": (float, np.float64), "b": (bool, np.bool_), "U": (str, np.str_),
          "S": ()}
-
-cdef enum:
-    FEW = 1024              # most rows of a small call
 
 
 def n_vectors(n_classes):
@@ -338,7 +335,7 @@ cdef class Model:
             return 0
         try:
             for array in self.own:      # (some may be read-only, from a memory-mapped file)
-                if not array.flags.writeable:
+                if not is_writable(array):
                     return 0
             rows = self.few(X, attributes.get("feature_names_in_"))
             if rows is None:
@@ -383,15 +380,8 @@ cdef class Model:
 
     cdef Rows few(self, X, feature_names):
         """Return X as rows of this model; None if it is wrong, or of a kind or size that takes the general path."""
-        cdef Rows rows
-        if feature_names is not None or (type(X) is not list and type(X) is not np.ndarray and not is_csr(X)):
-            return None
-        shape = (len(X),) if type(X) is list else X.shape
-        if type(shape) is not tuple or not shape or type(shape[0]) is not int or not 0 < shape[0] <= FEW:
-            return None
-        dtype = self.values.dtype
-        rows = converted(X, dtype)
-        return rows if rows is not None and 0 < rows.n_rows <= FEW and rows.n_features == self.n_features else None
+        cdef Rows rows = None if feature_names is not None else converted(X, self.values.dtype, True)
+        return rows if rows is not None and rows.n_rows > 0 and rows.n_features == self.n_features else None
 
     # --- overridden by each geometry --------------------------------------------------------------------------------------------
 

@@ -97,10 +97,11 @@ cdef inline int learn_ball(Ball* ball, const Batch* b, PassContext* context, flo
 cdef inline void rescale(floating[::1] state, double factor, Centre* centre) noexcept nogil:
     """Multiply u by a factor, and sum ||u||² anew."""
     cdef Py_ssize_t at
-    centre.squares = Normaliser(0.0, 0.0, 0.0)
+    cdef double high = 0.0, low = 0.0
     for at in range(state.shape[0]):
         state[at] = <floating>(factor * state[at])
-        add(&centre.squares.high, &centre.squares.low, <double>state[at] * state[at])
+        add(&high, &low, <double>state[at] * state[at])
+    centre.squares = Normaliser(high, low, 0.0)
     settle(&centre.squares)
 
 
