@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -224,6 +225,8 @@ class TableVectorizer(Estimator):
     def _planned(self, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Callable[[], None]]:
         """Return rows as `_read` does, and a function that makes the vectorizer learn them, which may be called again."""
         rows, cells = self._read(X, sample_weight, keep=False)
+        if self.__dict__.get("_cells") is cells:
+            return rows, partial(self._cells.exchange, True)
 
         def commit() -> None:
             cells.exchange(again=True)
