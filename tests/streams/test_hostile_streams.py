@@ -82,8 +82,9 @@ def test_control_characters_of_files_never_reach_the_terminal(tmp_path, run):
     page = run("inspect", model, data)[1]
     assert shown in page and r"\x1b" in page.replace(shown, "") and not set(page) & set("\x1b\x07\x9b\u202e\u2028")
     learner, metadata = load(model, return_metadata=True)
-    learner.save(model, {"input": {**metadata["input"], "kinds": {"\x1b[2J\nvw": "number"}}})
-    assert r"; \x1b[2J\nvw (number)" in run("inspect", model)[1]
+    for kinds, words in (None, "rows       from "), ({"\x1b[2J\nvw": "number"}, r"; \x1b[2J\nvw (number)"):
+        learner.save(model, {"input": {**metadata["input"], "kinds": kinds}})
+        assert words in run("inspect", model)[1]
     path = tmp_path / "a\x1b[2J\n.svm"
     path.write_bytes(b"1 1:\x1b[2J\n1 1:1\n")
     place = r"a\x1b[2J\n.svm:1:5: expected a finite number after ':', then a blank, got '\x1b[2J'"

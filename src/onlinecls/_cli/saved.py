@@ -176,7 +176,7 @@ def inspect(options) -> None:
 
 def _page_of_model(about: dict) -> str:
     read = about["input"] or {}
-    kinds = "".join(f"; {name} ({kind})" for name, kind in read.get("kinds", {}).items())
+    kinds = "".join(f"; {name} ({kind})" for name, kind in (read.get("kinds") or {}).items())
     lines = [
         f"model      {about['model']}, {about['bytes'] / 1e6:.1f} MB",
         f"learner    {about['estimator']}",
