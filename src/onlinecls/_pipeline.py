@@ -132,7 +132,7 @@ class StreamPipeline(Estimator):
     def _parts(self) -> tuple[Any, ...]:
         """Return the steps, checked when one of them is another object, the learner last."""
         given, (known, checked) = self.steps, self.__dict__.get("_checked", (None, ()))
-        if are_same(known, tuple(given)):
+        if isinstance(given, list | tuple) and are_same(known, tuple(given)):
             return checked
         who = type(self).__name__
         pairs = isinstance(given, list | tuple) and all(isinstance(each, list | tuple) and len(each) == 2 for each in given)
@@ -224,7 +224,7 @@ class StreamPipeline(Estimator):
             *steps, learner = self._parts()
             for step in steps:
                 X = transformed(step, X)
-            return ask(learner, X if isinstance(learner, Estimator) else plain_rows(X))
+            return ask(learner, rows_for(learner, X))
 
     def predict(self, X: Any, **arguments: Any) -> Any:
         """Return what the learner predicts for rows; arguments are its own (a regressor's `return_std`)."""
@@ -353,6 +353,11 @@ def transformed(step: Any, X: Any) -> Any:
     return step.transform(plain_rows(X)) if own is None else own(step, plain_rows(X))
 
 
+def rows_for(learner: Any, X: Any) -> Any:
+    """Return X as a learner may have it: `Rows` only for one of this library. (Who extends it may do more with X.)"""
+    return X if type(learner).__module__.startswith(f"{__package__}.") else plain_rows(X)
+
+
 def rows_to_learn(steps: list, learner: Any, X: Any, sample_weight: Any) -> tuple[Any, Commits]:
     """Return what the learner behind steps is to learn, and functions that make the steps learn the same batch."""
     commits: Commits = []
@@ -370,7 +375,7 @@ def rows_to_learn(steps: list, learner: Any, X: Any, sample_weight: Any) -> tupl
                 X = after.learn_transform(X, **_weights_of(after.learn_transform, sample_weight))
             else:
                 X = after.partial_fit(X, **_weights_of(after.partial_fit, sample_weight)).transform(X)
-    return X if isinstance(learner, Estimator) else plain_rows(X), commits
+    return rows_for(learner, X), commits
 
 
 def become(step: Any, after: Any) -> None:
@@ -409,9 +414,6 @@ def is_fitted(estimator: Any) -> bool:
     if hasattr(estimator, "__sklearn_is_fitted__"):
         return bool(estimator.__sklearn_is_fitted__())
     return any(name.endswith("_") and not name.startswith("_") for name in getattr(estimator, "__dict__", ()))
-
-
-# --- files ---------------------------------------------------------------------------------------------------------------------
 
 
 def _step_in_file(who: str, step: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

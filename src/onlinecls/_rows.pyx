@@ -150,7 +150,7 @@ cdef plain(array, dtype, str kinds="biuf"):
         return array
     if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds:
         return None
-    if dtype is FLOAT32:
+    if dtype is FLOAT32 or array.dtype.kind == "O":
         with np.errstate(over="ignore", under="ignore"):        # (infinity is refused later)
             found = np.ascontiguousarray(array, dtype)
     else:

@@ -236,6 +236,31 @@ class Halved(TableVectorizer):
         return super().transform(X) / 2
 
 
+class Cut(AROWClassifier):
+    """A learner that does with X what it likes."""
+
+    def partial_fit(self, X, *arguments, **named):
+        return super().partial_fit(X[:, :3], *arguments, **named)
+
+    def predict(self, X):
+        return super().predict(X[:, :3])
+
+
+def test_a_class_that_extends_a_learner_gets_matrices():
+    texts, y = ["aa b", "c d", "aa aa"] * 9, [0, 1, 2] * 9
+    for step in HashingVectorizer(n_features=9), HashingVectorizer(n_features=9, norm=None, dtype=np.int8):
+        pipeline = make_stream_pipeline(step, Cut()).partial_fit(texts, y)
+        learner = Cut().partial_fit(step.transform(texts), y)
+        np.testing.assert_array_equal(pipeline[-1].coef_, learner.coef_)
+        assert pipeline.predict(texts).tolist() == learner.predict(step.transform(texts)).tolist()
+
+
+def test_integers_of_texts_are_those_of_their_type():
+    step, texts = HashingVectorizer(n_features=9, norm=None, dtype=np.int8), ["aa " * 200, "b"]
+    pipeline, learner = make_stream_pipeline(step, AROWClassifier()).partial_fit(texts, [0, 1]), AROWClassifier()
+    np.testing.assert_array_equal(pipeline[-1].coef_, learner.partial_fit(step.transform(texts), [0, 1]).coef_)
+
+
 def test_methods_of_classes_that_extend_the_steps_are_called():
     X, y = problem()
     pipeline = make_stream_pipeline(Halved(bits=0, max_values=8), AROWClassifier()).partial_fit(X, y)
@@ -245,8 +270,8 @@ def test_methods_of_classes_that_extend_the_steps_are_called():
 
 def test_pipelines_refuse_steps_without_names_or_methods_and_do_not_merge():
     for steps, words in (
-        ([AROWClassifier()], "a list"), ([("a", TableVectorizer()), ("a", AROWClassifier())], "different names"),
-        ([("a", object()), ("b", AROWClassifier())], "have transform"),
+        (None, "a list"), ([AROWClassifier()], "a list"),
+        ([("a", TableVectorizer()), ("a", AROWClassifier())], "different names"), ([("a", object()), ("b", AROWClassifier())], "have transform"),
         ([("a", TableVectorizer()), ("b", StandardScaler())], "partial_fit and predict"),
     ):
         with pytest.raises((TypeError, ValueError), match=words):

@@ -67,11 +67,19 @@ def test_a_fork_frees_the_locks_of_other_threads_and_leaves_those_of_its_own():
             held.set()
             over.wait(60)
 
+    def in_a_thread():  # (which may well have the number of the one that held the lock)
+        copies = []
+        new = threading.Thread(target=lambda: copies.append(copy.deepcopy(learner.partial_fit(X, Y))))
+        new.start()
+        new.join(60)
+        return copies[0].t_ - 120
+
     thread = threading.Thread(target=hold)
     thread.start()
     try:
         assert held.wait(60)
         assert in_a_child(lambda: copy.deepcopy(learner.partial_fit(X, Y)).t_ - 120) == 0
+        assert in_a_child(in_a_thread) == 0
         with pytest.raises(RuntimeError, match="one call at a time may learn"):
             learner.partial_fit(X, Y)
     finally:

@@ -300,6 +300,8 @@ def test_parameters_are_checked():
     with pytest.raises(ValueError, match="max_values and bits must stay as they are once rows are learnt"):
         vectorizer.transform([{"a": 1.0}])
     assert vectorizer.fit_transform([{"a": 1.0}]).shape[1] == 9 + 2**18
+    with pytest.raises(ValueError, match="max_values and bits must stay as they are once rows are learnt"):
+        vectorizer.partial_fit([{"a": 1.0}]).set_params(max_values=8).fit([{"a": 1.0}]).set_params(max_values=9).transform([{}])
 
 
 def test_what_is_no_table_is_refused():

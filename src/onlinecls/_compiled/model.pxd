@@ -11,7 +11,7 @@ cdef class Lock:
     cdef object who, lock
     cdef long holder                # thread of the call that holds the lock; 0: none
     cdef bint learns                # that call learns
-    cdef long process               # in which it was last taken
+    cdef long forks                 # `FORKS` when it was last taken
 
     cdef bint take(self, bint learns, bint waits) except -1
     cdef int release(self) except -1

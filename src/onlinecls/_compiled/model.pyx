@@ -426,7 +426,7 @@ cdef class Model:
 
 # --- locks -------------------------------------------------------------------------------------------------------------------
 
-cdef long PROCESS = 0       # forks that have led to this process
+cdef long FORKS = 0, FORKER = 0         # forks that have led to this process, and the thread that made the last one
 
 
 cdef class Lock:
@@ -465,9 +465,9 @@ cdef class Lock:
         In a forked process, a lock that another thread held or was about to take is made anew: nobody would release it here.
         """
         cdef long me = PyThread_get_thread_ident()
-        if self.process != PROCESS and self.holder != me:
+        if self.forks != FORKS and self.holder != FORKER:
             self.lock, self.holder, self.learns = allocate_lock(), 0, False
-        self.process = PROCESS
+        self.forks = FORKS
         if not self.lock.acquire(False):
             if not waits:
                 return False
@@ -510,8 +510,8 @@ def own_lock(owner):
 
 
 def count_fork():
-    global PROCESS
-    PROCESS += 1
+    global FORKS, FORKER
+    FORKS, FORKER = FORKS + 1, PyThread_get_thread_ident()
 
 
 if hasattr(os, "register_at_fork"):

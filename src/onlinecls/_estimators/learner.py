@@ -294,7 +294,7 @@ class OnlineLearner(Describing, Estimator):
         if self.early_stopping:
             train, held_out = self._split(batch, generator)
             weighted = len(batch.weights) and batch.weights[held_out].any()
-            validation = rows.chosen(held_out), targets[held_out], batch.weights[held_out] if weighted else None
+            validation = rows.chosen(held_out), batch.targets[held_out], batch.weights[held_out] if weighted else None
             batch = batch._replace(order=train)
         if present is None:
             state = self._start(params, rows, 1 if classes is None else len(classes))
@@ -326,7 +326,7 @@ class OnlineLearner(Describing, Estimator):
         return np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
 
     def _learn_in_epochs(self: Any, batch: Batch, params: Any, validation: tuple | None, generator: Generator) -> int:
-        """Learn the rows of a `fit`; return how many were skipped. validation : what `score` takes, of rows held out.
+        """Learn the rows of a `fit`; return how many were skipped. validation : what `_validate` takes, of rows held out.
 
         With `loss_tol`, until no squared loss exceeds it (PA, section 4): each step brings the weights nearer to any u without
         loss, by at least loss_tol / max ||x||^2.
@@ -341,7 +341,7 @@ class OnlineLearner(Describing, Estimator):
             n_skipped += self._learn(batch, params, epoch, slack)
             self.n_iter_ = epoch
             more = self._state.counters - before
-            loss = more[model.COUNTERS["loss"]] / n_train if validation is None else -self.score(*validation)
+            loss = more[model.COUNTERS["loss"]] / n_train if validation is None else -self._validate(*validation)
             if self.verbose:
                 shown = f"mean loss={loss:.6f}" if validation is None else f"validation score={-loss:.6f}"
                 print(f"-- Epoch {epoch}: t={self.t_} updates={self.n_updates_} {shown}")

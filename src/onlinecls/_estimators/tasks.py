@@ -130,15 +130,17 @@ class WithVariances(OnlineLearner):
         """
         state = self._fitted_state()
         with np.errstate(under="ignore"):
-            found = state.covariance[: len(state.covariance) - state.n_none]
+            found = state.covariance
+            found = found[: len(found) - state.n_none]
             return over(found[0] if self._flat or (found.ndim == 3 and len(found) == 1) else found, state.scale * state.scale)
 
     def _scores(self, X: Matrix, return_std: bool) -> Any:
         """Return the scores of X, and if asked their standard deviations √(x'Σx)."""
-        scores, state = self._decide(X)
         if not return_std:
-            return _flat(scores)
-        return _flat(scores), _flat(state.decision(self._read_rows(X, state), model.TASKS["deviation"]))
+            return _flat(self._decide(X)[0])
+        state = self._fitted_state()
+        rows = self._read_rows(X, state)
+        return _flat(state.decision(rows)), _flat(state.decision(rows, model.TASKS["deviation"]))
 
 
 class OnlineClassifier(WithWeights):
@@ -293,6 +295,9 @@ class OnlineClassifier(WithWeights):
         weights = validate.read_weights(who, sample_weight, len(predicted), some=True)
         return float(np.average(predicted == y, weights=weights if len(weights) else None))
 
+    def _validate(self, rows: Rows, codes: np.ndarray, weights: np.ndarray | None) -> float:
+        return float(np.average(model.best_of(self._state.decision(rows)) == codes, weights=weights))
+
     @property
     def classes_(self) -> NDArray[Any]:
         """The labels, sorted, in the order of the scores."""
@@ -421,6 +426,9 @@ class OnlineRegressor(WithWeights):
             warn_caller("R^2 score is not well-defined with less than two samples.", "UndefinedMetricWarning")
             return float("nan")
         return _r2(y, predicted, weights if len(weights) else None)
+
+    def _validate(self, rows: Rows, y: np.ndarray, weights: np.ndarray | None) -> float:
+        return _r2(y, self._state.decision(rows)[:, 0], weights)
 
     @property
     def progressive_mse_(self) -> float:

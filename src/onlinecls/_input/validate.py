@@ -175,15 +175,15 @@ def as_csr(who: str, X):
 
 def _wrong(who: str, X, dtype) -> ValueError:
     """Return the error of rows that are none: that of the first number which is not finite in the dtype, if all are numbers."""
-    if issparse(X):
-        X = X.astype(own_float(X.dtype))
-        X.sum_duplicates()
-        X = X.tocoo()
-        data = X.data
-    else:
-        X = _table_of(who, X)
-        data = X.reshape(-1)
     with np.errstate(over="ignore", under="ignore"):
+        if issparse(X):
+            X = X.astype(own_float(X.dtype))
+            X.sum_duplicates()
+            X = X.tocoo()
+            data = X.data
+        else:
+            X = _table_of(who, X)
+            data = X.reshape(-1)
         found = data.astype(own_float(data.dtype) if dtype is None else dtype)
     at = int(np.isfinite(found).argmin())
     place = "row {}, column {}".format(*((X.row[at], X.col[at]) if issparse(X) else divmod(at, X.shape[1])))
@@ -365,8 +365,9 @@ def read_class_weight(who: str, class_weight, classes: np.ndarray, closed: bool 
 
 def read_dtype(who: str, dtype):
     """Return the parameter dtype as a numpy dtype, float32 or float64; None stands for the dtype of the first X."""
-    if dtype is None or dtype in FLOATS:
-        return None if dtype is None else np.dtype(dtype)
+    name = dtype if isinstance(dtype, str) else getattr(dtype, "name", getattr(dtype, "__name__", ""))
+    if dtype is None or name in ("float32", "float64", "float"):
+        return None if dtype is None else np.dtype(name)
     raise ValueError(f"{who}: dtype must be None, numpy.float32 or numpy.float64, got dtype={brief(dtype)}.")
 
 

@@ -172,6 +172,8 @@ class TableVectorizer(Estimator):
         """Return what has been learnt; of a vectorizer that has learnt nothing, what nothing is, if it learns. All parameters
         are checked when one of them is another object. anew : whatever has been learnt."""
         cells, values = None if anew else self.__dict__.get("_cells"), self._parameter_values()(self.__dict__)
+        if anew:
+            self.__dict__.pop("_checked", None)
         if cells is not None and are_same(self.__dict__.get("_checked"), values):
             return cells
 

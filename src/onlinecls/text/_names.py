@@ -10,6 +10,7 @@ import numpy as np
 from .._input.compat import issparse
 from .._input.validate import brief
 from ._arrow import is_utf8
+from ._rows import plain_rows
 from ._vectorizer import HashingVectorizer
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ class FeatureNames:
 
     def transform(self, X: Iterable[Any]) -> Any:
         """Return the rows that the vectorizer makes of texts, and learn the names of their columns."""
-        return self.vectorizer._matrix(self.vectorizer._rows_of(X, self._hasher(), self.vectorizer._way()))
+        return plain_rows(self.vectorizer._rows_of(X, self._hasher(), self.vectorizer._way()))
 
     def _hasher(self) -> RowHasher:
         """Return what makes rows of texts, and tells their words. (For streams.)"""

@@ -19,7 +19,6 @@ from .._estimators.estimator import Estimator
 from .._hashing.hasher import MAX_FEATURES, RowHasher, not_a_text
 from .._input.compat import tags
 from .._input.validate import is_missing
-from .._rows import Rows
 from ._arrow import is_utf8, string_chunks
 from ._rows import plain_rows
 
@@ -157,9 +156,9 @@ class HashingVectorizer(Estimator):
             If a parameter is not valid; if X is a single text, is empty, or holds a missing value, or what is no text and no
             dict; if a text is not of `encoding` and `decode_error` is "strict"; if a token has a lone surrogate.
         """
-        return self._matrix(self._transformed(X))
+        return plain_rows(self._transformed(X))
 
-    def _transformed(self, X: Iterable[Any]) -> Rows:
+    def _transformed(self, X: Iterable[Any]) -> Any:
         kept = self.__dict__.pop("_kept", (None, None, None))  # the last call's hasher (not found by other threads)
         values = self._parameter_values()(self.__dict__)
         is_same = are_same(kept[0], values)
@@ -170,19 +169,17 @@ class HashingVectorizer(Estimator):
             self._kept = kept  # (no parameter can change inside)
         return rows
 
-    def _rows_of(self, X: Iterable[Any], hasher: RowHasher, way: tuple[bool, Any]) -> Rows:
+    def _rows_of(self, X: Iterable[Any], hasher: RowHasher, way: tuple[bool, Any]) -> Any:
+        """Return rows of texts as `Rows`; where their numbers are integers, as a matrix."""
         self._refuse_one_text(X)
         self._fill(hasher, X, *way)
         rows = hasher.take()
         if rows.n_rows == 0:
             raise ValueError(f"{type(self).__name__}: X must hold at least one text, got none.")
-        return rows
-
-    def _matrix(self, rows: Rows) -> Any:
-        matrix = plain_rows(rows)
         if self.norm is None and (dtype := np.dtype(self.dtype)).kind == "i":
-            matrix.data = matrix.data.astype(dtype)
-        return matrix
+            rows = plain_rows(rows)
+            rows.data = rows.data.astype(dtype)
+        return rows
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
