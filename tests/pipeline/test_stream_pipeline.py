@@ -271,7 +271,8 @@ def test_methods_of_classes_that_extend_the_steps_are_called():
 def test_pipelines_refuse_steps_without_names_or_methods_and_do_not_merge():
     for steps, words in (
         (None, "a list"), ([AROWClassifier()], "a list"),
-        ([("a", TableVectorizer()), ("a", AROWClassifier())], "different names"), ([("a", object()), ("b", AROWClassifier())], "have transform"),
+        ([("a", TableVectorizer()), ("a", AROWClassifier())], "different names"),
+        ([("a", object()), ("b", AROWClassifier())], "have transform"),
         ([("a", TableVectorizer()), ("b", StandardScaler())], "partial_fit and predict"),
     ):
         with pytest.raises((TypeError, ValueError), match=words):
