@@ -154,7 +154,7 @@ class Params(_Record):
     def sizes(self) -> dict[str, float]:
         """Return the parameters that must fit the dtype of a model, with their squares and inverses (but for the variance)."""
         return {
-            "scale": self.scale or 1.0, "intercept_scaling times scale": max(self.constant * max(self.scale, 1.0), 1.0),
+            "scale": self.scale or 1.0, "intercept_scaling": max(self.constant * max(self.scale, 1.0), 1.0),
             "initial_variance": self.variance, "norm_bound": self.norm_bound,
         }
 
