@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Explanation", "StreamPipeline", "make_stream_pipeline"]
 
+_OWN = f"{__package__}."  # the beginning of the modules of this library
 _OF_LEARNER = "classes_", "coef_", "intercept_", "covariance_", "t_", "n_mistakes_", "n_updates_"
 _OF_FIRST_STEP = "feature_names_in_", "n_features_in_"
 
@@ -132,7 +133,7 @@ class StreamPipeline(Estimator):
     def _parts(self) -> tuple[Any, ...]:
         """Return the steps, checked when one of them is another object, the learner last."""
         given, (known, checked) = self.steps, self.__dict__.get("_checked", (None, ()))
-        if isinstance(given, list | tuple) and are_same(known, tuple(given)):
+        if type(given) in (list, tuple) and are_same(known, tuple(given)):
             return checked
         who = type(self).__name__
         pairs = isinstance(given, list | tuple) and all(isinstance(each, list | tuple) and len(each) == 2 for each in given)
@@ -355,7 +356,7 @@ def transformed(step: Any, X: Any) -> Any:
 
 def rows_for(learner: Any, X: Any) -> Any:
     """Return X as a learner may have it: `Rows` only for one of this library. (Who extends it may do more with X.)"""
-    return X if type(learner).__module__.startswith(f"{__package__}.") else plain_rows(X)
+    return X if type(learner).__module__.startswith(_OWN) else plain_rows(X)
 
 
 def rows_to_learn(steps: list, learner: Any, X: Any, sample_weight: Any) -> tuple[Any, Commits]:
