@@ -1,4 +1,4 @@
-"""What compiled code shares: the base of all models, locks, and four routines of scipy's BLAS."""
+"""Declare what compiled code shares: the base of all models, locks, and four routines of scipy's BLAS."""
 from libc.stdint cimport int32_t, int64_t
 
 from .._rows cimport Rows

@@ -1,4 +1,4 @@
-"""What compiled code shares: the base of all models, with their start and small calls of one or a few rows; locks; and BLAS.
+"""Hold what compiled code shares: the base of all models, with their start and small calls of a few rows; locks; and BLAS.
 
 A geometry's model extends `Model` by `visit`, its training loops and its scores.
 """
