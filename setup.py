@@ -42,6 +42,7 @@ if SANITIZE:
     FLAGS = [*FLAGS, "-O1", "-g1", "-fno-omit-frame-pointer", *SANITIZE]
 # The loops over a row are too large for the compiler to inline them by itself: short rows would take a third longer.
 MACROS = [("CYTHON_INLINE", "__inline__ __attribute__((__always_inline__))")] if GNU and not (DEBUG or SANITIZE) else []
+MACROS = [*MACROS, ("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
 if PORTABLE:
     MACROS = [*MACROS, ("ONLINECLS_PORTABLE", None)]
 
@@ -86,8 +87,11 @@ class Build(build_ext):
     """Translate, then compile. Commands that do neither (sdist, metadata) need not wait for it."""
 
     def run(self):
+        import numpy as np
         from Cython.Build import cythonize
 
+        for extension in self.extensions:
+            extension.include_dirs.append(np.get_include())
         folder = f"{BUILD}/cython"
         translated = cythonize(
             self.extensions, compiler_directives=DIRECTIVES, build_dir=folder, nthreads=os.cpu_count(),

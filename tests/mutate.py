@@ -22,9 +22,12 @@ from pathlib import Path
 from resource import RLIMIT_CPU, RUSAGE_CHILDREN, getrusage, setrlimit
 from typing import NamedTuple
 
+import numpy as np
+
 ROOT = Path(__file__).resolve().parent.parent
 DIRECTIVES = "-X boundscheck=False -X initializedcheck=False -X wraparound=False -X cdivision=True -X embedsignature=True".split()
 FLAGS = "-O0 -g0 -fPIC -shared -ffp-contract=off -fno-math-errno -fno-trapping-math -w -Ionlinecls -include mutant.h".split()
+FLAGS.append(f"-I{np.get_include()}")
 LONGEST = 300       # seconds of the processor's time for tests of code as it stands; a mutant may well run for ever
 CHOICE = """#include <stdlib.h>
 static int MUTANT;

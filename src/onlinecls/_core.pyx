@@ -33,6 +33,7 @@ from ._compiled.sparse cimport (
     HAS_LANES, ROWS, Layout, Row, Steps, Sums, apply_step_two, column, dense_t, floating, index_t, larger,
     lookahead_margin, narrow4, place_of, pulled, root_of_sum, scan, scan_rows, smaller, weight_of, write_variances_down,
 )
+from ._rows cimport Rows
 from ._rules cimport (
     ADDITIVE, DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, PROXIMAL, Params, Stats, Step,
     apply_rule, margin_suffices, precision, slots_of,
@@ -622,7 +623,7 @@ cdef class QuadraticModel(Model):
 
     cdef public object growth, caps     # of a full covariance, see Full
 
-    cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
+    cdef int visit(self, Rows rows, const Batch* b, PassContext* context) except -1:
         return visit_any_rows(self, rows, b, context)
 
     cdef int decide(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1:

@@ -133,7 +133,7 @@ class StreamPipeline(Estimator):
     def _parts(self) -> tuple[Any, ...]:
         """Return the steps, checked when one of them is another object, the learner last."""
         given, (known, checked) = self.steps, self.__dict__.get("_checked", (None, ()))
-        if type(given) in (list, tuple) and are_same(known, tuple(given)):
+        if type(given) in (list, tuple) and are_same(known, given):
             return checked
         who = type(self).__name__
         pairs = isinstance(given, list | tuple) and all(isinstance(each, list | tuple) and len(each) == 2 for each in given)
@@ -177,17 +177,8 @@ class StreamPipeline(Estimator):
             if sample_weight is not None:
                 arguments["sample_weight"] = sample_weight
             rows, commits = rows_to_learn(steps, learner, X, sample_weight)
-
-            def commits_of_rows_learnt() -> Commits:
-                labels = np.zeros(rows.shape[0]) if y is None else np.ravel(y)
-                weights = None if sample_weight is None else np.broadcast_to(np.asarray(sample_weight, np.float64), len(labels))
-                n = rows_learnt(learner, before, labels, weights) if commits else 0
-                whole = validate.as_csr(type(self).__name__, X) if issparse(X) and X.format != "csr" else X
-                weights = None if weights is None else weights[:n]
-                return rows_to_learn(steps, learner, part_of(whole, 0, n), weights)[1] if n else []
-
-            before = n_rounds(learner)
-            learn_together(lambda: learner.partial_fit(rows, y, **arguments), commits, commits_of_rows_learnt)
+            learn_together(learner.partial_fit, (rows, y), arguments, commits, commits_of_rows_learnt,
+                           steps, learner, X, np.zeros(rows.shape[0]) if y is None else y, sample_weight, n_rounds(learner))
         return self
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -205,7 +196,7 @@ class StreamPipeline(Estimator):
                 commits.append(partial(become, step, after))
             after = deepcopy(learner)
             commits.append(partial(become, learner, after))
-            learn_together(lambda: after.fit(X, y, **_weights_of(None, sample_weight)), commits, list)
+            learn_together(after.fit, (X, y), _weights_of(None, sample_weight), commits, list)
         return self
 
     def learn_one(self, x: Any, y: Any) -> Self:
@@ -350,7 +341,7 @@ def _weights_of(learn: Callable | None, sample_weight: Any) -> dict[str, Any]:
 
 def transformed(step: Any, X: Any) -> Any:
     """Return the rows behind a step, of this library's own as `Rows`. (A subclass may have a `transform` of its own.)"""
-    own = vars(type(step)).get("_transformed")
+    own = type(step).__dict__.get("_transformed")
     return step.transform(plain_rows(X)) if own is None else own(step, plain_rows(X))
 
 
@@ -363,7 +354,7 @@ def rows_to_learn(steps: list, learner: Any, X: Any, sample_weight: Any) -> tupl
     """Return what the learner behind steps is to learn, and functions that make the steps learn the same batch."""
     commits: Commits = []
     for step in steps:
-        X, planned = plain_rows(X), vars(type(step)).get("_planned")  # (a subclass may learn in a way of its own)
+        X, planned = plain_rows(X), type(step).__dict__.get("_planned")  # (a subclass may learn in a way of its own)
         if planned is not None:
             X, commit = planned(step, X, sample_weight)
             commits.append(commit)
@@ -377,6 +368,16 @@ def rows_to_learn(steps: list, learner: Any, X: Any, sample_weight: Any) -> tupl
             else:
                 X = after.partial_fit(X, **_weights_of(after.partial_fit, sample_weight)).transform(X)
     return rows_for(learner, X), commits
+
+
+def commits_of_rows_learnt(steps: list, learner: Any, X: Any, y: Any, sample_weight: Any, before: float) -> Commits:
+    """Return the functions that make steps learn what an interrupted learner has learnt of a batch. before : its count then."""
+    labels = np.ravel(y)
+    weights = None if sample_weight is None else np.broadcast_to(np.asarray(sample_weight, np.float64), len(labels))
+    n = rows_learnt(learner, before, labels, weights) if steps else 0
+    whole = validate.as_csr(StreamPipeline.__name__, X) if issparse(X) and X.format != "csr" else X
+    weights = None if weights is None else weights[:n]
+    return rows_to_learn(steps, learner, part_of(whole, 0, n), weights)[1] if n else []
 
 
 def become(step: Any, after: Any) -> None:

@@ -94,8 +94,8 @@ cpdef Rows converted(X, dtype, bint few=False):
     cdef Rows rows = Rows.__new__(Rows)
     cdef int state
     if type(X) is Rows:
-        if dtype is None or X.data.dtype == dtype:
-            return X if not few or X.n_rows <= FEW else None
+        if dtype is None or is_of((<Rows>X).data, dtype):
+            return X if not few or (<Rows>X).n_rows <= FEW else None
         X = X.array()
     kind = None if type(X) is np.ndarray or type(X) is list else getattr(X, "format", None)
     is_csr = type(kind) is str and kind == "csr"            # (a frame may have a column of that name)
@@ -133,11 +133,11 @@ cpdef Rows converted(X, dtype, bint few=False):
 cdef starts_of(indptr):
     """Return an indptr as int64; None if it is none."""
     cdef Py_ssize_t i, n
-    cdef const int32_t* given = <const int32_t*>numbers_of(indptr, INT32, 4, &n)
+    cdef const int32_t* given = <const int32_t*>numbers_of(indptr, INT32, &n)
     if given == NULL:
         return plain(indptr, INT64, "iu")
     found = np.empty(n, INT64)          # (a loop: one row is converted in a tenth of numpy's time)
-    cdef int64_t* starts = <int64_t*>start_of(found, 8, &i)
+    cdef int64_t* starts = <int64_t*>start_of(found, &i)
     for i in range(n):
         starts[i] = given[i]
     return found
@@ -146,7 +146,7 @@ cdef starts_of(indptr):
 cdef plain(array, dtype, str kinds="biuf"):
     """Return an array of these kinds as one of just this dtype, contiguous and aligned, copied only if necessary; or None."""
     cdef Py_ssize_t n
-    if numbers_of(array, dtype, dtype.itemsize, &n) != NULL:
+    if numbers_of(array, dtype, &n) != NULL:
         return array
     if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds:
         return None
@@ -180,8 +180,8 @@ cdef put_in_order(Rows rows):
 cdef int state_of(Rows rows, tuple shape, dtype) except -1:
     """Check the arrays of rows, and set their shape: all that loops need to be safe."""
     cdef Py_ssize_t i, n, nnz, size = 4 if dtype is FLOAT32 else 8, n_data = 0, n_indices = 0, n_starts = 0
-    cdef const void* data = numbers_of(rows.data, dtype, size, &n_data)
-    cdef const int64_t* starts = <const int64_t*>numbers_of(rows.indptr, INT64, 8, &n_starts)
+    cdef const void* data = numbers_of(rows.data, dtype, &n_data)
+    cdef const int64_t* starts = <const int64_t*>numbers_of(rows.indptr, INT64, &n_starts)
     cdef const int32_t* columns = NULL
     cdef bint falls = False, is_sound
     if data == NULL or starts == NULL or len(shape) != 2:
@@ -199,7 +199,7 @@ cdef int state_of(Rows rows, tuple shape, dtype) except -1:
         with nogil:
             is_sound = are_finite(<const float*>data, nnz) if size == 4 else are_finite(<const double*>data, nnz)
         return SOUND if is_sound else WRONG
-    columns = <const int32_t*>numbers_of(rows.indices, INT32, 4, &n_indices)
+    columns = <const int32_t*>numbers_of(rows.indices, INT32, &n_indices)
     if columns == NULL or nnz > n_indices or nnz > INT32_MAX:
         return WRONG
     if not (nnz == n_data == n_indices):        # slack behind the last row

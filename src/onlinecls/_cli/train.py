@@ -169,7 +169,7 @@ class _Training:
             return lambda: setattr(self, "row", begun + n)
 
         learn_together(
-            lambda: self.model.whole.partial_fit(X, y, sample_weight=weight), [place(len(y))],
+            self.model.whole.partial_fit, (X, y), {"sample_weight": weight}, [place(len(y))],
             lambda: [place(rows_learnt(self.learner, before, y, weight))])
 
     # --- reports and files ---------------------------------------------------------------------------------------------------

@@ -1,4 +1,5 @@
 """Declare what compiled code shares: the base of all models, locks, and four routines of scipy's BLAS."""
+from cpython.pythread cimport PyThread_type_lock
 from libc.stdint cimport int32_t, int64_t
 
 from .._rows cimport Rows
@@ -8,7 +9,8 @@ from .sparse cimport floating
 
 
 cdef class Lock:
-    cdef object who, lock
+    cdef object who
+    cdef PyThread_type_lock lock
     cdef long holder                # thread of the call that holds the lock; 0: none
     cdef bint learns                # that call learns
     cdef long forks                 # `FORKS` when it was last taken
@@ -29,7 +31,7 @@ cdef class Model:
     cdef object bound                                   # the one that p was made from
     cdef Params p
     cdef public object sparse_coef                      # see Model
-    cdef public dict same                               # attributes of the estimator that let small calls be small, or None
+    cdef public dict same                               # the estimator's attributes while small calls are open; or None
     cdef tuple own                                      # its arrays, and for small calls
     cdef Lock lock                                      # the estimator's lock and
     cdef Task task                                      # task,
@@ -43,7 +45,7 @@ cdef class Model:
     cdef labels_of(self, given)
     cdef Rows few(self, X, feature_names)
     cdef int read(self, Task task, Rows rows, double* found) except -1
-    cdef int visit(self, rows, const Batch* b, PassContext* context) except -1
+    cdef int visit(self, Rows rows, const Batch* b, PassContext* context) except -1
 
 
 # Of BLAS, for C-ordered matrices: a C-ordered lower triangle is its upper one.

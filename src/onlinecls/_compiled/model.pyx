@@ -2,18 +2,23 @@
 
 A geometry's model extends `Model` by `visit`, its training loops and its scores.
 """
+from cpython.dict cimport PyDict_Next
 from cpython.exc cimport PyErr_CheckSignals
+from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
-from cpython.pythread cimport PyThread_get_thread_ident
+from cpython.pythread cimport (
+    NOWAIT_LOCK, PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock, PyThread_get_thread_ident,
+    PyThread_release_lock, PyThread_type_lock,
+)
 from cython cimport critical_section
 from libc.math cimport INFINITY, exp, log1p
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
 import os
-from _thread import allocate_lock
 from math import prod
 
+cimport numpy as cnp
 import numpy as np
 
 from .rounds cimport (
@@ -21,12 +26,13 @@ from .rounds cimport (
     SCALE_ROWS, Batch, Calibration, Counters, PassContext, Task, measure_row, open_scale,
 )
 from .sparse cimport Row, floating
-
+from .._rows cimport Rows, are_finite, converted, is_of, numbers_of, start_of
 from .._rules cimport Params
 
-from .._rows cimport Rows, are_finite, converted, is_writable, numbers_of, start_of
-
 from .._rules import Costs, Geometry, Rule, Trigger
+
+cdef extern from "pythread.h":
+    int PyThread_acquire_lock_timed(PyThread_type_lock lock, long long microseconds, int interruptible) nogil
 
 NUMBERED = {field: {each.name.lower(): int(each) for each in names} for field, names in (
     ("rule", Rule), ("trigger", Trigger), ("geometry", Geometry), ("costs", Costs))}     # fields of Params that are names
@@ -56,7 +62,7 @@ def best_of(const double[:, ::1] scores):
     """Return each row's class: by the score's sign for one vector of weights, else the first of the highest scores."""
     cdef Py_ssize_t i, c, best, n, k = scores.shape[1]
     codes = np.empty(scores.shape[0], INT64)
-    cdef int64_t* found = <int64_t*>start_of(codes, 8, &n)
+    cdef int64_t* found = <int64_t*>start_of(codes, &n)
     with nogil:
         for i in range(scores.shape[0]):
             best = k == 1 and scores[i, 0] > 0.0
@@ -114,13 +120,13 @@ cdef void measure_rows(const floating[::1] data, const int64_t[::1] starts, cons
             measure_row(data, Row(starts[numbers[i]], starts[numbers[i] + 1], 0), counters, p.scale, p.constant)
 
 
-cdef void* address(array, dtype, bint writable=False) except? NULL:
+cdef void* address(cnp.ndarray array, dtype, bint writable=False) except? NULL:
     """Return where the numbers of an array of this dtype begin; NULL where there are none. The caller keeps the array."""
     cdef Py_ssize_t n = 0
     if array is None:
         return NULL
-    cdef void* found = start_of(array, 4 if dtype is INT32 else 8, &n, writable)
-    if found == NULL or not (array.dtype is dtype or array.dtype == dtype):
+    cdef void* found = start_of(array, &n, writable)
+    if found == NULL or not is_of(array, dtype):
         raise ValueError(f"Model: a contiguous and aligned array of {dtype} is needed, got {array!r}.")
     return found if n else NULL
 
@@ -133,7 +139,7 @@ cdef checked_numbers(given, Py_ssize_t n, double least):
             given = np.array(given, FLOAT64)
         except OverflowError:
             return None
-    cdef const double* numbers = <const double*>numbers_of(given, FLOAT64, 8, &size)
+    cdef const double* numbers = <const double*>numbers_of(given, FLOAT64, &size)
     if numbers == NULL or size != n or not are_finite(numbers, n):
         return None
     for i in range(n):
@@ -213,7 +219,7 @@ cdef class Model:
         return self if all(array.flags.writeable for array in self.arrays()) else self.copy()
 
     def count(self, name):
-        return int(self.counters[self.COUNTERS[name]])
+        return <int64_t>(<const double*>address(self.counters, FLOAT64))[<Py_ssize_t>self.COUNTERS[name]]
 
     # --- learning ---------------------------------------------------------------------------------------------------------------
 
@@ -306,27 +312,24 @@ cdef class Model:
 
     # --- small calls: the same pass, with every check in C ----------------------------------------------------------------------
 
-    def open_small_calls(self, dict same, Lock lock, Task task, classes):
-        """Let `try_partial_fit` learn while these attributes of the estimator, its parameters among them, stay the same objects.
+    def open_small_calls(self, dict attributes, Lock lock, Task task, classes):
+        """Let `try_partial_fit` learn while the attributes of the estimator, its parameters among them, stay the same objects.
 
         lock : around the model. classes : the labels, or None.
         """
         self.lock, self.task, self.own = lock, task, tuple(self.arrays())
         if classes is not None:
             self.kind, self.codes = classes.dtype.kind, {label: code for code, label in enumerate(classes.tolist())}
-        self.same = same
+        self.same = {**attributes, "_state": None}      # (no circle, which would keep the arrays of a model that nobody has)
 
     def try_partial_fit(self, dict attributes, X, y, sample_weight, classes=None):
         """Learn a small call and return 1 + the number of rows skipped; return 0, with nothing written, for a call that needs the
         general path.
 
-        attributes : the estimator's, those among them that must have stayed the same.
+        attributes : the estimator's.
         """
-        if self.same is None:
+        if not are_unchanged(self.same, attributes, self):
             return 0
-        for name, value in self.same.items():
-            if attributes.get(name) is not value:
-                return 0
         if classes is not None:
             named = self.labels_of(classes)
             if named is None or self.codes.keys() != set(named):
@@ -335,7 +338,7 @@ cdef class Model:
             return 0
         try:
             for array in self.own:      # (some may be read-only, from a memory-mapped file)
-                if not is_writable(array):
+                if not cnp.PyArray_ISWRITEABLE(array):
                     return 0
             rows = self.few(X, attributes.get("feature_names_in_"))
             if rows is None:
@@ -359,7 +362,7 @@ cdef class Model:
         if labels is None or len(labels) != n:
             return None
         codes = np.empty(n, INT32)
-        cdef int32_t* found = <int32_t*>start_of(codes, 4, &size)
+        cdef int32_t* found = <int32_t*>start_of(codes, &size)
         for i in range(n):
             code = self.codes.get(labels[i])
             if code is None:
@@ -385,7 +388,7 @@ cdef class Model:
 
     # --- overridden by each geometry --------------------------------------------------------------------------------------------
 
-    cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
+    cdef int visit(self, Rows rows, const Batch* b, PassContext* context) except -1:
         """Do context.task with the rows of a batch: learn them, or compute scores (`DECISION`) or deviations (`DEVIATION`).
 
         Each model chooses its loop by the types of the values and of the rows' indices (visit.pxi).
@@ -406,7 +409,7 @@ cdef class Model:
         """
         cdef Py_ssize_t size, k = self.n_columns
         found = np.empty(rows.n_rows * k)
-        self.read(task, rows, <double*>start_of(found, 8, &size))
+        self.read(task, rows, <double*>start_of(found, &size))
         found = found.reshape(rows.n_rows, k)
         return found if k == n_vectors(self.counts.size) else np.ascontiguousarray(found[:, :-1])
 
@@ -440,7 +443,10 @@ cdef class Lock:
     """
 
     def __cinit__(self, who):
-        self.who, self.lock = who, allocate_lock()
+        self.who, self.lock = who, PyThread_allocate_lock()
+
+    def __dealloc__(self):
+        PyThread_free_lock(self.lock)
 
     def __reduce__(self):
         return Lock, (self.who,)
@@ -452,7 +458,7 @@ cdef class Lock:
                 "for it, or give each thread a model of its own (copy.deepcopy). Predicting meanwhile is allowed."
             )
 
-    def __exit__(self, *_):
+    def __exit__(self, kind=None, error=None, trace=None):
         self.release()
 
     def waiting(self):
@@ -465,10 +471,11 @@ cdef class Lock:
         In a forked process, a lock that another thread held or was about to take is made anew: nobody would release it here.
         """
         cdef long me = PyThread_get_thread_ident()
+        cdef bint is_taken = False
         if self.forks != FORKS and self.holder != FORKER:
-            self.lock, self.holder, self.learns = allocate_lock(), 0, False
+            self.lock, self.holder, self.learns = PyThread_allocate_lock(), 0, False
         self.forks = FORKS
-        if not self.lock.acquire(False):
+        if not PyThread_acquire_lock(self.lock, NOWAIT_LOCK):
             if not waits:
                 return False
             if self.holder == me:
@@ -477,15 +484,17 @@ cdef class Lock:
                     "must be called when no other such call of the same thread uses the model, got one from a signal handler or "
                     "callback within it, which would wait for itself. Set a flag there, and go on when the call has returned."
                 )
-            while not self.lock.acquire(True, 0.02):    # (signals do not end a wait)
+            while not is_taken:     # (signals do not end a wait)
                 PyErr_CheckSignals()
+                with nogil:
+                    is_taken = PyThread_acquire_lock_timed(self.lock, 20_000, 0)
         self.holder, self.learns = me, learns
         return True
 
     cdef int release(self) except -1:
         """Release the lock."""
         self.holder, self.learns = 0, False
-        self.lock.release()
+        PyThread_release_lock(self.lock)
         return 0
 
 
@@ -499,13 +508,13 @@ cdef class Waiting:
     def __enter__(self):
         self.lock.take(False, True)
 
-    def __exit__(self, *_):
+    def __exit__(self, kind=None, error=None, trace=None):
         self.lock.release()
 
 
 def own_lock(owner):
     """Return the lock of an object, which it has from the first call on."""
-    attributes = owner.__dict__
+    cdef dict attributes = owner.__dict__
     return attributes.get("_lock") or attributes.setdefault("_lock", Lock(type(owner).__name__))
 
 
@@ -518,8 +527,23 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=count_fork)
 
 
-def are_same(tuple known, tuple values):
-    """Return True if all of these values are the same objects as those known, if any are."""
+cpdef bint are_unchanged(dict known, dict attributes, owner) except -1:
+    """Return True if an estimator's attributes are the same objects as those known, if any are, or the `owner`."""
+    cdef Py_ssize_t i = 0, k = 0
+    cdef PyObject *name
+    cdef PyObject *value
+    cdef PyObject *its_name
+    cdef PyObject *its_value
+    cdef bint is_same = known is not None and len(known) == len(attributes)
+    with critical_section(attributes):
+        while is_same and PyDict_Next(known, &i, &name, &value):
+            PyDict_Next(attributes, &k, &its_name, &its_value)
+            is_same = its_name == name and (its_value == value or its_value == <PyObject*>owner)
+    return is_same
+
+
+def are_same(tuple known, values):
+    """Return True if all items of a tuple or list are the same objects as those known, if any are."""
     cdef Py_ssize_t k, n = len(values)
     if known is None or len(known) != n:
         return False
@@ -529,30 +553,30 @@ def are_same(tuple known, tuple values):
     return True
 
 
-def learn_together(learn, list commits, recover):
-    """Run learn(), then all commits, so that what they change stands at the same row.
+def learn_together(learn, tuple arguments, dict named, list commits, recover, *others):
+    """Run learn(*arguments, **named), then all commits, so that what they change stands at the same row.
 
-    If learn() is ended by an error (Ctrl-C, say), recover() returns the commits to run instead. Ctrl-C in recover() or in a
-    commit is raised at the end: that function is run again, which must not matter to it. This is compiled because Ctrl-C arrives
+    If the first is ended by an error (Ctrl-C, say), recover(*others) returns the commits to run instead. Ctrl-C in one of these
+    is raised at the end: that function is run again, which must not matter to it. This is compiled because Ctrl-C arrives
     between two steps of the interpreter, of which there are none between these calls.
     """
     cdef list errors = []
     try:
-        learn()
+        learn(*arguments, **named)
     except BaseException as error:
         errors.append(error)
-        commits = run_through(recover, errors)
+        commits = run_through(recover, others, errors)
     for commit in commits:
-        run_through(commit, errors)
+        run_through(commit, (), errors)
     if errors:
         raise errors[0]
 
 
-cdef object run_through(function, list errors):
-    """Return function(), which is called again after each Ctrl-C."""
+cdef object run_through(function, tuple arguments, list errors):
+    """Return function(*arguments), which is called again after each Ctrl-C."""
     while True:
         try:
-            return function()
+            return function(*arguments)
         except KeyboardInterrupt as error:
             errors.append(error)
 

@@ -210,9 +210,7 @@ class OnlineLearner(Describing, Estimator):
         state = own("_state")
         is_begun = state is not None and (state.classes is None or len(state.classes) > 1)
         if is_begun and self._has_fast_path and self.class_weight is None:
-            same = dict(zip(self._parameter_names(), state.given, strict=True))
-            same["feature_names_in_"], same["_are_seen"] = own("feature_names_in_"), own("_are_seen")
-            state.open_small_calls(same, self._own_lock(), model.TASKS[self._task(state)], state.classes)
+            state.open_small_calls(self.__dict__, self._own_lock(), model.TASKS[self._task(state)], state.classes)
         if n_skipped:
             warn_of_skipped(self, n_skipped)
         return targets

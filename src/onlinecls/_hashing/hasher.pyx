@@ -482,14 +482,14 @@ cdef enlarge(RowHasher self, Py_ssize_t n_entries):
     if self.n_rows + 2 > self.indptr_size:
         self.indptr_size = 2 * self.indptr_size + 2
         self.ends = enlarged(self.ends, self.indptr_size, INT64)
-        self.indptr = <int64_t*>start_of(self.ends, 8, &n, True)
+        self.indptr = <int64_t*>start_of(self.ends, &n, True)
         self.indptr[0] = 0
     if self.nnz + n_entries > self.entries_size or self.values is NOTHING:
         self.entries_size = max(2 * self.entries_size, self.nnz + n_entries)
         self.values = enlarged(self.values, self.entries_size, FLOAT32 if self.single else FLOAT64)
         self.columns = enlarged(self.columns, self.entries_size, INT32)
-        self.data = start_of(self.values, 4, &n, True)
-        self.indices = <int32_t*>start_of(self.columns, 4, &n, True)
+        self.data = start_of(self.values, &n, True)
+        self.indices = <int32_t*>start_of(self.columns, &n, True)
 
 
 cdef enlarged(array, Py_ssize_t size, dtype):

@@ -4,10 +4,8 @@ A cell gives features of its column, each of which has a place in the rows: a co
 hashed one. A place is 2 * column, + 1 where the value changes its sign.
 """
 cimport cython
-from cpython cimport (
-    PyDict_GetItem, PyDict_Next, PyErr_CheckSignals, PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_AsLongLong, PyLong_Check,
-    PyObject,
-)
+from cpython cimport PyDict_GetItem, PyDict_Next, PyErr_CheckSignals, PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython cimport PyLong_AsLongLong, PyLong_Check, PyObject
 from libc.math cimport fabs, isnan, sqrt
 from libc.stdint cimport INT64_MIN, int32_t, int64_t
 from libc.stdlib cimport free, llabs, realloc
@@ -111,6 +109,7 @@ cdef class Cells:
     cdef frozenset ignored
     cdef object dtype
     cdef readonly dict columns
+    cdef public dict same                   # the vectorizer's attributes when they were last checked; or None
     cdef list features, owners, layout      # layout : columns of the dict before, most of which the next one has
     cdef (Py_ssize_t, Py_ssize_t, Py_ssize_t) sizes     # of columns, features and owners before the call
     cdef tuple gone                         # what has been taken back of them; None: the call stands
@@ -228,9 +227,9 @@ cdef class Cells:
         """Return the entries as `Rows`; without hashed columns as an array."""
         cdef Py_ssize_t i, k, n, n_rows = len(indptr) - 1, width = 0 if self.n_hashed else self.n_own
         data, indices = np.zeros(n_rows * width if width else self.n), np.empty(0 if width else self.n, np.int32)
-        cdef double* values = <double*>start_of(data, 8, &n, True)
-        cdef int32_t* columns = <int32_t*>start_of(indices, 4, &n, True)
-        cdef const int64_t* ends = <const int64_t*>start_of(indptr, 8, &n)
+        cdef double* values = <double*>start_of(data, &n, True)
+        cdef int32_t* columns = <int32_t*>start_of(indices, &n, True)
+        cdef const int64_t* ends = <const int64_t*>start_of(indptr, &n)
         for i in range(n_rows if width else 0):
             for k in range(ends[i], ends[i + 1]):
                 values[i * width + (self.entries[k].key >> 32)] = self.entries[k].value
@@ -382,10 +381,10 @@ cdef class Cells:
         """
         cdef list columns = [], values = [], kept = []
         cdef Py_ssize_t i, k, n, room = len(table)
-        cdef const double* given = NULL if weights is None else <const double*>start_of(weights, 8, &n)
+        cdef const double* given = NULL if weights is None else <const double*>start_of(weights, &n)
         cdef Held* held = <Held*>grown(NULL, &room, sizeof(Held)) if n_rows and not by_rows else NULL
         indptr = np.zeros(n_rows + 1, np.int64)
-        cdef int64_t* ends = <int64_t*>start_of(indptr, 8, &n, True)
+        cdef int64_t* ends = <int64_t*>start_of(indptr, &n, True)
         self.row, self.depth, self.weight, self.n, self.first = 0, 0, 1.0, 0, 0
         self.begin(learn)
         try:
@@ -399,12 +398,12 @@ cdef class Cells:
                 array, places = np.require(array, None, "CA"), np.full(len(texts or "") + 1, NONE, np.int64)
                 kept += array, places
                 if array.dtype == np.float64:
-                    held[k].numbers = <const double*>start_of(array, 8, &n)
+                    held[k].numbers = <const double*>start_of(array, &n)
                 elif array.dtype == np.int64:
-                    held[k].times = <const int64_t*>start_of(array, 8, &n)
+                    held[k].times = <const int64_t*>start_of(array, &n)
                 else:
-                    held[k].codes = <const int32_t*>start_of(array, 4, &n)
-                    held[k].places = <int64_t*>start_of(places, 8, &n, True)
+                    held[k].codes = <const int32_t*>start_of(array, &n)
+                    held[k].places = <int64_t*>start_of(places, &n, True)
             for i in range(n_rows):
                 if not i & 1023:
                     PyErr_CheckSignals()
@@ -429,7 +428,11 @@ cdef class Cells:
         self.learn, self.call, self.changed, self.gone = learn, self.call + 1, NONE, None
         self.sizes = len(self.columns), len(self.features), len(self.owners)
 
-    def exchange(self, bint again=False):
+    def learn_again(self):
+        """Learn what the last call has read, once: if it has been taken back."""
+        self.exchange(True)
+
+    cpdef exchange(self, bint again=False):
         """Take the last call back; again : make it again, if it has been taken back."""
         cdef Py_ssize_t k = self.changed, n_columns, n_features, n_owners
         cdef Column column

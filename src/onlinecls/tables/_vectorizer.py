@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._compiled.model import are_same
+from .._compiled.model import are_unchanged
 from .._estimators.estimator import Estimator
 from .._estimators.merging import unchanged
 from .._input import validate
@@ -170,11 +169,9 @@ class TableVectorizer(Estimator):
 
     def _known(self, learn: bool, anew: bool = False) -> Cells:
         """Return what has been learnt; of a vectorizer that has learnt nothing, what nothing is, if it learns. All parameters
-        are checked when one of them is another object. anew : whatever has been learnt."""
-        cells, values = None if anew else self.__dict__.get("_cells"), self._parameter_values()(self.__dict__)
-        if anew:
-            self.__dict__.pop("_checked", None)
-        if cells is not None and are_same(self.__dict__.get("_checked"), values):
+        are checked when an attribute is another object. anew : whatever has been learnt."""
+        cells = None if anew else self.__dict__.get("_cells")
+        if cells is not None and are_unchanged(cells.same, self.__dict__, cells):
             return cells
 
         def is_number(value: Any, least: float, most: float, kinds: Any = (int, np.integer)) -> bool:
@@ -197,8 +194,7 @@ class TableVectorizer(Estimator):
             cells = Cells(who, *shape)
         elif (cells.n_own, cells.n_hashed) != shape:
             raise ValueError(f"{who}: max_values and bits must stay as they are once rows are learnt, got others. Clone it.")
-        else:
-            self._checked = values
+        cells.same = {**self.__dict__, "_cells": None}
         cells.configure(float(self.clip), frozenset(ignore), dtype)
         return cells
 
@@ -227,11 +223,11 @@ class TableVectorizer(Estimator):
     def _planned(self, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Callable[[], None]]:
         """Return rows as `_read` does, and a function that makes the vectorizer learn them, which may be called again."""
         rows, cells = self._read(X, sample_weight, keep=False)
-        if self.__dict__.get("_cells") is cells:
-            return rows, partial(self._cells.exchange, True)
+        if "_cells" in self.__dict__ and self._cells is cells:
+            return rows, cells.learn_again
 
         def commit() -> None:
-            cells.exchange(again=True)
+            cells.learn_again()
             self._cells = cells
 
         return rows, commit

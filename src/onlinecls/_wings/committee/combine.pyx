@@ -72,7 +72,7 @@ cdef class CommitteeModel(Model):
         weigh(<const Member*>&tally[0, 0], len(tally), &shares[0])
         return found
 
-    cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
+    cdef int visit(self, Rows rows, const Batch* b, PassContext* context) except -1:
         """Let the members learn one block of rows after another, and judge the rows by the sums of their scores."""
         cdef Py_ssize_t start, at, work, j, c, k = len(self.members), columns = context.columns, budget = context.budget
         cdef Py_ssize_t stride = min(b.n, MOST_WORK // (LEAST_WORK * columns) + 1) * columns

@@ -26,6 +26,7 @@ from ..._compiled.rounds cimport (
     count_mistake, measure, next_round, row_at, top,
 )
 from ..._compiled.sparse cimport Row, column, floating, index_t, larger, smaller
+from ..._rows cimport Rows
 from ..._rules cimport ADDITIVE, EXP, SINH, Params
 from ..shared.norm cimport replace
 from ..shared.powers cimport exp_all
@@ -606,7 +607,7 @@ cdef class AscentModel(Model):
         a.simplex.rate, a.simplex.counts, a.simplex.correction = 1.0, NULL, NULL
         return 0
 
-    cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
+    cdef int visit(self, Rows rows, const Batch* b, PassContext* context) except -1:
         return visit_any_rows(self, rows, b, context)
 
     def factors(self):

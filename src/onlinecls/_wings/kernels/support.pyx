@@ -21,6 +21,7 @@ from ..._compiled.model cimport Model
 from ..._compiled.rounds cimport (
     OVR, REGRESSION, Batch, Example, PassContext, Round, add_loss, after_step, before_step, example, next_round,
 )
+from ..._rows cimport Rows
 from ..._rules cimport LOOKAHEAD_MISTAKE, LOSS, Params, Stats, Step, apply_rule, margin_suffices, precision
 
 cdef enum:
@@ -329,7 +330,7 @@ cdef class SupportSet(Model):
         self.values = self.correction = self.sigma = np.empty(0)        # (those of models of weights)
         self.kept = None, np.empty(0, np.int64), None
 
-    cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
+    cdef int visit(self, Rows rows, const Batch* b, PassContext* context) except -1:
         """Learn rows, a block at a time."""
         cdef Batch part = b[0]
         cdef Block block

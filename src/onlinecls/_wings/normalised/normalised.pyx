@@ -13,6 +13,7 @@ from ..._compiled.rounds cimport (
     next_round, row_at, step_fits,
 )
 from ..._compiled.sparse cimport Row, floating, index_t
+from ..._rows cimport Rows
 from ..._rules cimport (
     AGGRESSIVE_P_NORM, CENTRE, EXP, MULTIPLICATIVE_CENTRE, P_NORM, SINH, Params, Stats, Step, apply_rule, margin_suffices,
 )
@@ -169,7 +170,7 @@ cdef class NormalisedModel(Model):
 
     cdef public object groups
 
-    cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
+    cdef int visit(self, Rows rows, const Batch* b, PassContext* context) except -1:
         return visit_any_rows(self, rows, b, context)
 
     cdef int open(self, Weights* w, Params* p) except -1:
