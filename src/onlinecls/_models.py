@@ -235,12 +235,12 @@ class State(model.Model):
     def grow_classes(self, places: np.ndarray, n_classes: int, params: Any) -> Self:
         """Return this model with its classes at `places` among n_classes; new ones are "none of these", or start from nothing.
 
-        params : those with which it will learn.
+        params : those with which it will learn. A second class shares the arrays of the first, which has learnt nothing.
         """
         counts = np.zeros(n_classes)
         counts[places] = self.counts
         if n_classes <= 2:
-            return self.copy().sharing(counts=counts, sparse_coef=None)
+            return self.sharing(counts=counts, counters=self.counters.copy(), sparse_coef=None)
         of, n_none, new = self, self.n_none, self.n_columns - 1 if self.n_none else -1
         if self.n_columns == 1:
             of, n_none = self._halves(params), int(self.HAS_NONE and self.is_open and not params.joint)

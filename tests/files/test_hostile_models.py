@@ -249,16 +249,19 @@ def test_least_variances_are_halved_to_the_floor_when_a_class_joins():
     onlinecls.AROWRegressor(), onlinecls.PassiveAggressiveOneClass(), onlinecls.KernelOnlineRegressor(gamma=1.0),
 ], ids=repr)
 def test_a_call_without_memory_leaves_the_estimator_as_it_was(learner):
-    for call, begun in itertools.product(("partial_fit", "fit"), ("new", "two classes", "three classes")):
+    for call, begun in itertools.product(("partial_fit", "fit"), (None, [1], [0, 1], [0, 1, 2])):
         calls_without_memory_change_nothing(copy.deepcopy(learner), call, begun)
 
 
 def calls_without_memory_change_nothing(learner, call, begun):
-    """Rows that are known come, and then a class that joins; of numpy's arrays there is no memory for the n-th."""
+    """Rows that are known come, and then a class that joins; of numpy's arrays there is no memory for the n-th.
+
+    begun : the classes that have been learnt; None: no call has been made.
+    """
     # (Kernel learners find out which rows to keep while they learn: their copies are made last.)
     names = ("zeros", "empty", "full", *["concatenate"] * ("Kernel" not in type(learner).__name__))
-    if begun != "new":
-        learner.partial_fit(X, *targets_of(learner, TWO if begun == "two classes" else THREE))
+    if begun:
+        learner.partial_fit(X, *targets_of(learner, np.resize(begun, len(X))))
     for n in range(1, 60):
         before, left = pickle.dumps(learner), itertools.count(n - 1, -1)
 
@@ -282,5 +285,5 @@ def calls_without_memory_change_nothing(learner, call, begun):
             if next(left) >= 0:
                 break
         assert pickle.dumps(learner) == before, (call, begun, n)
-        assert learner.__sklearn_is_fitted__() == (begun != "new")
-    assert n > 2 or begun != "new"
+        assert learner.__sklearn_is_fitted__() == bool(begun)
+    assert n > 2 or begun

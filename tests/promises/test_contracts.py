@@ -151,6 +151,12 @@ def test_ctrl_c_ends_predict(n_classes):
     raise AssertionError("all rows were scored before the interrupt came through")
 
 
+def test_a_second_class_makes_no_second_covariance():
+    X, y = continuous_problem(20, 500, seed=3)
+    _, peak, _ = memory_of(lambda: onlinecls.AROWClassifier(covariance="full").partial_fit(X, y))
+    assert peak < 1.5 * 8 * 501**2
+
+
 def test_a_binary_float32_model_takes_8_bytes_a_feature():
     d = 2**20
     X = sparse.csr_matrix((np.ones(4, np.float32), [0, 5, 7, d - 1], [0, 2, 4]), shape=(2, d))

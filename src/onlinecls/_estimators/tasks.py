@@ -204,7 +204,7 @@ class OnlineClassifier(WithWeights):
         first, last = stages[0][-1], stages[-1][-1]
         if "_state" not in self.__dict__:
             self._begin(X, rows, self._start(params, rows, len(first)), labels[first], is_open)
-        elif len(first) == len(known) < len(last):
+        elif len(known) == 1 or len(first) == len(known) < len(last):
             self._state = self._state.copy()  # (without memory for a newcomer's weights, the model before the call remains)
         for start, stop, present in stages:
             part, weight, predicted = rows.part(start, stop), weights[start:stop], batch.predictions[start:stop]
