@@ -214,7 +214,7 @@ class OnlineClassifier(WithWeights):
                 state, numbers = self._state, np.zeros(len(labels), np.int32)  # (rows of weight 0 may have other labels)
                 numbers[present] = np.arange(len(present))
                 own = class_weights[present] if len(class_weights) else class_weights
-                part = Batch(part, numbers[codes[start:stop]], weight, own, predictions=predicted)
+                part = Batch(part, numbers[codes[start:stop]] if joins else codes, weight, own, predictions=predicted)
                 if len(present) > len(state.classes):
                     state = state.grow_classes(np.searchsorted(labels[present], state.classes), len(present), params)
                     state.classes = labels[present]
