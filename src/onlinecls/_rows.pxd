@@ -15,6 +15,7 @@ cdef class Rows:
 
 
 cpdef Rows converted(X, dtype, bint few=*)
+cdef new_array(Py_ssize_t n, int type)
 
 
 cdef inline void* start_of(cnp.ndarray array, Py_ssize_t* n, bint writable=False):
@@ -35,14 +36,9 @@ cdef inline const void* numbers_of(array, dtype, Py_ssize_t* n):
     return start_of(<cnp.ndarray>array, n)
 
 
-cdef inline bint is_of(array, dtype) except -1:
-    """Return True for a numpy array of this dtype."""
-    return <void*>cnp.PyArray_DESCR(<cnp.ndarray>array) == <void*>dtype or array.dtype == dtype
-
-
-cdef inline bint has_type(array, cnp.NPY_TYPES type) noexcept:
-    """Return True for a numpy array of numbers of this type."""
-    return cnp.PyArray_TYPE(<cnp.ndarray>array) == type
+cdef inline bint has_type(array, int type) noexcept:
+    """Return True for a numpy array of numbers of this type, in the machine's order of bytes."""
+    return cnp.PyArray_TYPE(<cnp.ndarray>array) == type and cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>array)
 
 
 ctypedef struct Carry:      # of exponents that are all ones into the sign bit: those of NaN and infinity

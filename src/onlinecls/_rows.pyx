@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
+cnp.import_array()                      # (`new_array` needs it)
 INT32, INT64, FLOAT32, FLOAT64 = map(np.dtype, (np.int32, np.int64, np.float32, np.float64))
 NO_INDICES = np.empty(0, np.uint8)      # the indices of dense rows: a number's column is its place in the row
 
@@ -94,7 +95,7 @@ cpdef Rows converted(X, dtype, bint few=False):
     cdef Rows rows = Rows.__new__(Rows)
     cdef int state
     if type(X) is Rows:
-        if dtype is None or is_of((<Rows>X).data, dtype):
+        if dtype is None or (<Rows>X).data.dtype == dtype:
             return X if not few or (<Rows>X).n_rows <= FEW else None
         X = X.array()
     kind = None if type(X) is np.ndarray or type(X) is list else getattr(X, "format", None)
@@ -130,13 +131,19 @@ cpdef Rows converted(X, dtype, bint few=False):
     return rows if state_of(rows, shape, dtype) == SOUND else None
 
 
+cdef new_array(Py_ssize_t n, int type):
+    """Return what np.empty does, in half of its time."""
+    cdef cnp.npy_intp size = n
+    return cnp.PyArray_EMPTY(1, &size, type, 0)
+
+
 cdef starts_of(indptr):
     """Return an indptr as int64; None if it is none."""
     cdef Py_ssize_t i, n
     cdef const int32_t* given = <const int32_t*>numbers_of(indptr, INT32, &n)
     if given == NULL:
         return plain(indptr, INT64, "iu")
-    found = np.empty(n, INT64)          # (a loop: one row is converted in a tenth of numpy's time)
+    found = new_array(n, cnp.NPY_INT64)     # (a loop: one row is converted in a tenth of numpy's time)
     cdef int64_t* starts = <int64_t*>start_of(found, &i)
     for i in range(n):
         starts[i] = given[i]

@@ -6,10 +6,8 @@ from cpython.dict cimport PyDict_Next
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.object cimport PyObject
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
-from cpython.pythread cimport (
-    NOWAIT_LOCK, PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock, PyThread_get_thread_ident,
-    PyThread_release_lock, PyThread_type_lock,
-)
+from cpython.pythread cimport NOWAIT_LOCK, PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock
+from cpython.pythread cimport PyThread_get_thread_ident, PyThread_release_lock, PyThread_type_lock
 from cython cimport critical_section
 from libc.math cimport INFINITY, exp, log1p
 from libc.stdint cimport int32_t, int64_t
@@ -26,7 +24,7 @@ from .rounds cimport (
     SCALE_ROWS, Batch, Calibration, Counters, PassContext, Task, measure_row, open_scale,
 )
 from .sparse cimport Row, floating
-from .._rows cimport Rows, are_finite, converted, is_of, numbers_of, start_of
+from .._rows cimport Rows, are_finite, converted, has_type, new_array, numbers_of, start_of
 from .._rules cimport Params
 
 from .._rules import Costs, Geometry, Rule, Trigger
@@ -46,7 +44,7 @@ COUNTERS = {"t": 0, "mistakes": 1, "updates": 2, "skipped": 3, "seen": 4, "loss"
 N_COUNTERS = sizeof(Counters) // sizeof(double)
 TOLD = SCALE_ROWS  # of the counter "measured": no row moves the scale
 
-INT32, INT64, FLOAT64 = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.float64)
+FLOAT64 = np.dtype(np.float64)
 NUMBERS = frozenset((float, int, np.float64, np.float32, np.int64))     # types of numbers in a list
 #: Types of labels in a list that are equal just where they are the same label, by the kind of the classes.
 TYPES = {"i": (int, np.int64), "u": (int, np.uint64), "f": (float, np.float64), "b": (bool, np.bool_), "U": (str, np.str_),
@@ -61,7 +59,7 @@ def n_vectors(n_classes):
 def best_of(const double[:, ::1] scores):
     """Return each row's class: by the score's sign for one vector of weights, else the first of the highest scores."""
     cdef Py_ssize_t i, c, best, n, k = scores.shape[1]
-    codes = np.empty(scores.shape[0], INT64)
+    codes = new_array(scores.shape[0], cnp.NPY_INT64)
     cdef int64_t* found = <int64_t*>start_of(codes, &n)
     with nogil:
         for i in range(scores.shape[0]):
@@ -120,14 +118,14 @@ cdef void measure_rows(const floating[::1] data, const int64_t[::1] starts, cons
             measure_row(data, Row(starts[numbers[i]], starts[numbers[i] + 1], 0), counters, p.scale, p.constant)
 
 
-cdef void* address(cnp.ndarray array, dtype, bint writable=False) except? NULL:
-    """Return where the numbers of an array of this dtype begin; NULL where there are none. The caller keeps the array."""
+cdef void* address(cnp.ndarray array, int type, bint writable=False) except? NULL:
+    """Return where the numbers of an array of this type begin; NULL where there are none. The caller keeps the array."""
     cdef Py_ssize_t n = 0
     if array is None:
         return NULL
     cdef void* found = start_of(array, &n, writable)
-    if found == NULL or not is_of(array, dtype):
-        raise ValueError(f"Model: a contiguous and aligned array of {dtype} is needed, got {array!r}.")
+    if found == NULL or not has_type(array, type):
+        raise ValueError(f"Model: a contiguous and aligned array of numpy's type {type} is needed, got {array!r}.")
     return found if n else NULL
 
 
@@ -219,7 +217,7 @@ cdef class Model:
         return self if all(array.flags.writeable for array in self.arrays()) else self.copy()
 
     def count(self, name):
-        return <int64_t>(<const double*>address(self.counters, FLOAT64))[<Py_ssize_t>self.COUNTERS[name]]
+        return <int64_t>(<const double*>address(self.counters, cnp.NPY_FLOAT64))[<Py_ssize_t>self.COUNTERS[name]]
 
     # --- learning ---------------------------------------------------------------------------------------------------------------
 
@@ -247,15 +245,16 @@ cdef class Model:
         cdef PassContext context
         cdef double skipped
         self.enter(rows, &b, &context)
-        b.order = <const int64_t*>address(order, INT64)
+        b.order = <const int64_t*>address(order, cnp.NPY_INT64)
         if b.order != NULL:
             b.n = len(order)
-        b.weights, b.class_weights = <const double*>address(weights, FLOAT64), <const double*>address(class_weights, FLOAT64)
-        b.predictions = <int32_t*>address(predictions, INT32, True)
+        b.weights = <const double*>address(weights, cnp.NPY_FLOAT64)
+        b.class_weights = <const double*>address(class_weights, cnp.NPY_FLOAT64)
+        b.predictions = <int32_t*>address(predictions, cnp.NPY_INT32, True)
         if task == REGRESSION:
-            b.targets = <const double*>address(targets, FLOAT64)
+            b.targets = <const double*>address(targets, cnp.NPY_FLOAT64)
         elif task != ONE_CLASS:
-            b.labels = <const int32_t*>address(targets, INT32)
+            b.labels = <const int32_t*>address(targets, cnp.NPY_INT32)
         skipped = context.counters.skipped
         try:
             context.task = task
@@ -274,18 +273,18 @@ cdef class Model:
         memset(b, 0, sizeof(Batch))
         memset(context, 0, sizeof(PassContext))
         b.n = b.n_rows = rows.n_rows
-        b.indptr = <const int64_t*>address(rows.indptr, INT64)
-        context.published = <Counters*>address(self.counters, FLOAT64, learns)
+        b.indptr = <const int64_t*>address(rows.indptr, cnp.NPY_INT64)
+        context.published = <Counters*>address(self.counters, cnp.NPY_FLOAT64, learns)
         context.counters = context.published[0]
-        context.correction = <double*>address(self.correction, FLOAT64, learns)
+        context.correction = <double*>address(self.correction, cnp.NPY_FLOAT64, learns)
         context.columns, context.constant, context.budget = self.n_columns, self.n_features, QUANTUM
-        context.layout.n, context.layout.places = context.columns, <const int64_t*>address(self.places, INT64)
+        context.layout.n, context.layout.places = context.columns, <const int64_t*>address(self.places, cnp.NPY_INT64)
         context.layout.room = context.columns if context.layout.places == NULL else self.room
         open_scale(context, &self.p)
         if not learns:
             return 0
         context.published[0] = context.counters     # (for `measure_row`, and for readers in other threads)
-        context.counts, context.n_classes = <double*>address(self.counts, FLOAT64, True), self.counts.size
+        context.counts, context.n_classes = <double*>address(self.counts, cnp.NPY_FLOAT64, True), self.counts.size
         if len(self.calibration) and not self.are_seen:
             calibration = self.calibration
             context.calibration = <Calibration*>&calibration[0, 0]
@@ -361,7 +360,7 @@ cdef class Model:
         labels = self.labels_of(y)
         if labels is None or len(labels) != n:
             return None
-        codes = np.empty(n, INT32)
+        codes = new_array(n, cnp.NPY_INT32)
         cdef int32_t* found = <int32_t*>start_of(codes, &size)
         for i in range(n):
             code = self.codes.get(labels[i])
@@ -530,15 +529,13 @@ if hasattr(os, "register_at_fork"):
 cpdef bint are_unchanged(dict known, dict attributes, owner) except -1:
     """Return True if an estimator's attributes are the same objects as those known, if any are, or the `owner`."""
     cdef Py_ssize_t i = 0, k = 0
-    cdef PyObject *name
-    cdef PyObject *value
-    cdef PyObject *its_name
-    cdef PyObject *its_value
+    cdef PyObject* then[2]      # a name and its value
+    cdef PyObject* now[2]
     cdef bint is_same = known is not None and len(known) == len(attributes)
     with critical_section(attributes):
-        while is_same and PyDict_Next(known, &i, &name, &value):
-            PyDict_Next(attributes, &k, &its_name, &its_value)
-            is_same = its_name == name and (its_value == value or its_value == <PyObject*>owner)
+        while is_same and PyDict_Next(known, &i, &then[0], &then[1]):
+            PyDict_Next(attributes, &k, &now[0], &now[1])
+            is_same = now[0] == then[0] and (now[1] == then[1] or now[1] == <PyObject*>owner)
     return is_same
 
 

@@ -11,7 +11,8 @@ from libc.stdint cimport INT64_MIN, int32_t, int64_t
 from libc.stdlib cimport free, llabs, realloc
 
 from .._hashing.murmur cimport murmur3
-from .._rows cimport Rows, start_of
+from .._rows cimport Rows, new_array, start_of
+from numpy cimport NPY_FLOAT64, NPY_INT32, NPY_INT64
 
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
@@ -226,7 +227,8 @@ cdef class Cells:
     cdef made(self, indptr):
         """Return the entries as `Rows`; without hashed columns as an array."""
         cdef Py_ssize_t i, k, n, n_rows = len(indptr) - 1, width = 0 if self.n_hashed else self.n_own
-        data, indices = np.zeros(n_rows * width if width else self.n), np.empty(0 if width else self.n, np.int32)
+        data = np.zeros(n_rows * width) if width else new_array(self.n, NPY_FLOAT64)
+        indices = new_array(0 if width else self.n, NPY_INT32)
         cdef double* values = <double*>start_of(data, &n, True)
         cdef int32_t* columns = <int32_t*>start_of(indices, &n, True)
         cdef const int64_t* ends = <const int64_t*>start_of(indptr, &n)
@@ -383,8 +385,9 @@ cdef class Cells:
         cdef Py_ssize_t i, k, n, room = len(table)
         cdef const double* given = NULL if weights is None else <const double*>start_of(weights, &n)
         cdef Held* held = <Held*>grown(NULL, &room, sizeof(Held)) if n_rows and not by_rows else NULL
-        indptr = np.zeros(n_rows + 1, np.int64)
+        indptr = new_array(n_rows + 1, NPY_INT64)
         cdef int64_t* ends = <int64_t*>start_of(indptr, &n, True)
+        ends[0] = 0
         self.row, self.depth, self.weight, self.n, self.first = 0, 0, 1.0, 0, 0
         self.begin(learn)
         try:
@@ -428,11 +431,7 @@ cdef class Cells:
         self.learn, self.call, self.changed, self.gone = learn, self.call + 1, NONE, None
         self.sizes = len(self.columns), len(self.features), len(self.owners)
 
-    def learn_again(self):
-        """Learn what the last call has read, once: if it has been taken back."""
-        self.exchange(True)
-
-    cpdef exchange(self, bint again=False):
+    def exchange(self, bint again=False):
         """Take the last call back; again : make it again, if it has been taken back."""
         cdef Py_ssize_t k = self.changed, n_columns, n_features, n_owners
         cdef Column column

@@ -223,11 +223,9 @@ class TableVectorizer(Estimator):
     def _planned(self, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Callable[[], None]]:
         """Return rows as `_read` does, and a function that makes the vectorizer learn them, which may be called again."""
         rows, cells = self._read(X, sample_weight, keep=False)
-        if "_cells" in self.__dict__ and self._cells is cells:
-            return rows, cells.learn_again
 
         def commit() -> None:
-            cells.learn_again()
+            cells.exchange(again=True)
             self._cells = cells
 
         return rows, commit
