@@ -213,13 +213,6 @@ class State(model.Model):
         bias = self.constant * scale or (0.0 if self.params.constant == 0.0 else scale)
         self.counters[[of["scale"], of["bias"], of["measured"]]] = scale, bias, model.TOLD
 
-    def count_rows(self, n_rows: int) -> None:
-        """Count rows of a single class, from which there is nothing to learn. (Before the first, it was not known.)"""
-        self.counters[self.COUNTERS["mistakes"]] += n_rows > 0 and self.count("t") == 0
-        self.counters[self.COUNTERS["t"]] += n_rows
-        self.counters[self.COUNTERS["seen"]] = 1.0
-        self.counts[0] += n_rows
-
     def can_learn_with(self, params: Any) -> bool:
         """Return True if this model may go on with these parameters."""
         alike = type(params) is type(self.params) and all(getattr(params, n) == getattr(self.params, n) for n in self.KEPT)

@@ -36,9 +36,9 @@ cdef inline const void* numbers_of(array, dtype, Py_ssize_t* n):
     return start_of(<cnp.ndarray>array, n)
 
 
-cdef inline bint has_type(array, int type) noexcept:
+cdef inline bint has_type(array, int type) except -1:
     """Return True for a numpy array of numbers of this type, in the machine's order of bytes."""
-    return cnp.PyArray_TYPE(<cnp.ndarray>array) == type and cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>array)
+    return cnp.PyArray_TYPE(<cnp.ndarray?>array) == type and cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray>array)
 
 
 ctypedef struct Carry:      # of exponents that are all ones into the sign bit: those of NaN and infinity

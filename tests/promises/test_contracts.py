@@ -1,6 +1,8 @@
 """DESIGN's contracts: what every estimator keeps at each of its tasks (contracts.py), and what is tested once, on one of them."""
 
+import itertools
 import pickle
+import sys
 import threading
 
 import internals
@@ -115,21 +117,40 @@ def test_ctrl_c_while_labels_join(multi_class, nth):
     assert fingerprint(learner.partial_fit(X[rows:], y[rows:])) == fingerprint(make().partial_fit(X, y))
 
 
-@pytest.mark.parametrize("known", [1, 2, 3])
-def test_ctrl_c_just_before_the_first_row_of_a_new_label(known):
-    """The kernel of the stage at which it joins is left before its first row (a row of 2 million numbers does it)."""
-    X, y = continuous_problem(40, 5, seed=18, n_classes=3)
-    y = y % known
-    make = lambda: onlinecls.AROWClassifier(average=True)  # noqa: E731
-    learner, twin = make().partial_fit(X[:20], y[:20]), make().partial_fit(X[:20], y[:20])
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # (in a generator that is closed)
+@pytest.mark.parametrize("cls", [onlinecls.AROWClassifier, onlinecls.PNormPerceptron, onlinecls.DualAscentClassifier])
+@pytest.mark.parametrize("begun", [0, 2, 5, 6])  # rows of none, 1, 2, 3 labels, before others join
+def test_ctrl_c_anywhere_leaves_a_whole_number_of_rows(cls, begun):
+    """It comes where a function of Python begins, or one of C has returned, of which the n-th is tried for each n."""
+    X, y = continuous_problem(8, 3, seed=4)
+    y = np.array([5, 5, 1, 5, 1, 2, 5, 9])
+    whole = fingerprint(cls().partial_fit(X, y))
+    for n in itertools.count(1):
+        model, left = cls(), itertools.count(n - 1, -1)
+        if begun:
+            model.partial_fit(X[:begun], y[:begun])
 
-    def leave(kernel, *arguments):
-        raise KeyboardInterrupt
+        def press(_, event, __, left=left):
+            if event in ("call", "c_return") and next(left) == 0:
+                raise KeyboardInterrupt
 
-    with wrapped(internals.kernels(), leave), pytest.raises(KeyboardInterrupt):
-        learner.partial_fit(X[20:], np.full(20, 9))
-    assert fingerprint(learner) == fingerprint(twin)
-    assert fingerprint(learner.partial_fit(X, y)) == fingerprint(twin.partial_fit(X, y))
+        with wrapped(internals.kernels(), lambda kernel, *arguments: kernel(*arguments)):
+            try:
+                sys.setprofile(press)
+                model.partial_fit(X[begun:], y[begun:])
+            except KeyboardInterrupt:
+                pass
+            finally:
+                sys.setprofile(None)
+        done = next(left) >= 0
+        rows = model.t_ if model.__sklearn_is_fitted__() else 0
+        assert bool(rows) == model.__sklearn_is_fitted__()
+        if rows < len(y):
+            model.partial_fit(X[rows:], y[rows:])
+        assert fingerprint(model) == whole, (n, rows)
+        if done:
+            break
+    assert n > 100
 
 
 @pytest.mark.parametrize("n_classes", [2, 40])

@@ -31,7 +31,7 @@ cdef class Model:
     cdef object bound                                   # the one that p was made from
     cdef Params p
     cdef public object sparse_coef                      # see Model
-    cdef public dict same                               # the estimator's attributes while small calls are open; or None
+    cdef public dict same                               # attributes of the estimator that let small calls be small, or None
     cdef tuple own                                      # its arrays, and for small calls
     cdef Lock lock                                      # the estimator's lock and
     cdef Task task                                      # task,

@@ -217,7 +217,7 @@ cdef class Model:
         return self if all(array.flags.writeable for array in self.arrays()) else self.copy()
 
     def count(self, name):
-        return <int64_t>(<const double*>address(self.counters, cnp.NPY_FLOAT64))[<Py_ssize_t>self.COUNTERS[name]]
+        return <int64_t><double>self.counters.item(self.COUNTERS[name])
 
     # --- learning ---------------------------------------------------------------------------------------------------------------
 
@@ -309,25 +309,31 @@ cdef class Model:
         else:
             measure_rows[double](rows.data, rows.indptr, numbers, context.published, &self.p)
 
+    def count_rows(self, const int64_t[::1] numbers, Rows rows=None):
+        """Count rows of a single class, which tell the scale and nothing else. (Before the first, the class was not known.)"""
+        cdef Counters* n = <Counters*>address(self.counters, cnp.NPY_FLOAT64, True)
+        if rows is not None:
+            self.tell_scale(rows, numbers)
+        n.mistakes += numbers.shape[0] > 0 and n.rounds == 0.0
+        n.rounds += numbers.shape[0]
+        n.seen = 1.0
+        self.counts[0] += numbers.shape[0]
+
     # --- small calls: the same pass, with every check in C ----------------------------------------------------------------------
 
-    def open_small_calls(self, dict attributes, Lock lock, Task task, classes):
-        """Let `try_partial_fit` learn while the attributes of the estimator, its parameters among them, stay the same objects.
+    def open_small_calls(self, dict same, Lock lock, Task task, classes):
+        """Let `try_partial_fit` learn while these attributes of the estimator, its parameters among them, stay the same objects.
 
         lock : around the model. classes : the labels, or None.
         """
         self.lock, self.task, self.own = lock, task, tuple(self.arrays())
         if classes is not None:
             self.kind, self.codes = classes.dtype.kind, {label: code for code, label in enumerate(classes.tolist())}
-        self.same = {**attributes, "_state": None}      # (no circle, which would keep the arrays of a model that nobody has)
+        self.same = same
 
     def try_partial_fit(self, dict attributes, X, y, sample_weight, classes=None):
-        """Learn a small call and return 1 + the number of rows skipped; return 0, with nothing written, for a call that needs the
-        general path.
-
-        attributes : the estimator's.
-        """
-        if not are_unchanged(self.same, attributes, self):
+        """Learn a small call of an estimator of these attributes: return 1 + the rows skipped; 0, nothing written, for others."""
+        if not are_unchanged(self.same, attributes):
             return 0
         if classes is not None:
             named = self.labels_of(classes)
@@ -526,16 +532,14 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=count_fork)
 
 
-cpdef bint are_unchanged(dict known, dict attributes, owner) except -1:
-    """Return True if an estimator's attributes are the same objects as those known, if any are, or the `owner`."""
-    cdef Py_ssize_t i = 0, k = 0
-    cdef PyObject* then[2]      # a name and its value
-    cdef PyObject* now[2]
-    cdef bint is_same = known is not None and len(known) == len(attributes)
+cpdef bint are_unchanged(dict known, dict attributes) except -1:
+    """Return True if an estimator's known attributes, if any are, are the same objects; None: there is no such attribute."""
+    cdef Py_ssize_t i = 0
+    cdef PyObject* known_one[2]         # a name and its value
+    cdef bint is_same = known is not None
     with critical_section(attributes):
-        while is_same and PyDict_Next(known, &i, &then[0], &then[1]):
-            PyDict_Next(attributes, &k, &now[0], &now[1])
-            is_same = now[0] == then[0] and (now[1] == then[1] or now[1] == <PyObject*>owner)
+        while is_same and PyDict_Next(known, &i, &known_one[0], &known_one[1]):
+            is_same = attributes.get(<object>known_one[0]) is <object>known_one[1]
     return is_same
 
 
@@ -554,8 +558,7 @@ def learn_together(learn, tuple arguments, dict named, list commits, recover, *o
     """Run learn(*arguments, **named), then all commits, so that what they change stands at the same row.
 
     If the first is ended by an error (Ctrl-C, say), recover(*others) returns the commits to run instead. Ctrl-C in one of these
-    is raised at the end: that function is run again, which must not matter to it. This is compiled because Ctrl-C arrives
-    between two steps of the interpreter, of which there are none between these calls.
+    is raised at the end: that function is run again, which must not matter to it. (It is compiled for the reason of `Lock`.)
     """
     cdef list errors = []
     try:

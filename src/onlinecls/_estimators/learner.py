@@ -55,7 +55,7 @@ class Batch(NamedTuple):
 def exclusive(learn: Method) -> Method:
     """Decorate a method that learns: one thread at a time runs it, and an error leaves the estimator unchanged.
 
-    Rows that the model has learnt by then stay learnt. (Ctrl-C is not such an error: what was learnt before it stays.)
+    Rows that the model has learnt by then stay learnt. (After Ctrl-C, what was learnt before it stays.)
     """
 
     @wraps(learn)
@@ -66,8 +66,9 @@ def exclusive(learn: Method) -> Method:
             t = state and state.count("t")
             try:
                 return learn(self, *arguments, **named)
-            except Exception:
-                if state is None or state.count("t") == t:
+            except BaseException as error:
+                learnt = self._state.count("t") if "_state" in self.__dict__ else 0
+                if (state is None or state.count("t") == t) and (isinstance(error, Exception) or learnt == (t or 0)):
                     self.__dict__.update(before)  # (at no time does a reader miss one)
                     for name in self.__dict__.keys() - before.keys():
                         del self.__dict__[name]
@@ -210,7 +211,8 @@ class OnlineLearner(Describing, Estimator):
         state = own("_state")
         is_begun = state is not None and (state.classes is None or len(state.classes) > 1)
         if is_begun and self._has_fast_path and self.class_weight is None:
-            state.open_small_calls(self.__dict__, self._own_lock(), model.TASKS[self._task(state)], state.classes)
+            same = dict(zip(self._parameter_names(), state.given, strict=True), _are_seen=own("_are_seen"))
+            state.open_small_calls(same, self._own_lock(), model.TASKS[self._task(state)], state.classes)
         if n_skipped:
             warn_of_skipped(self, n_skipped)
         return targets
@@ -258,16 +260,17 @@ class OnlineLearner(Describing, Estimator):
         state.given, state.sparse_coef = self._parameter_values()(self.__dict__), None
         state.are_seen, state.holds_level = self._are_seen or epoch > 1, epoch > 0
         state.same = None  # (until small calls are opened again)
-        t = state.count("t")
-        try:
-            return state.learn(model.TASKS[self._task(state)], *batch)
-        finally:
+        t, n_skipped = state.count("t"), state.count("skipped")
+
+        def keep() -> None:  # (may be run again: after Ctrl-C within)
             if state.count("t") > t:
-                came = state.counts > 0.0
+                came, kept = state.counts > 0.0, state
                 if state.is_open and not came.all():  # (an interrupt before the first rows of labels that join)
-                    classes, state = state.classes[came], state.keep_classes(came)
-                    state.classes = classes
-                self._state = state
+                    kept = state.keep_classes(came)
+                    kept.classes = state.classes[came]
+                self._state = kept
+        model.learn_together(state.learn, (model.TASKS[self._task(state)], *batch), {}, [keep], lambda: [keep])
+        return state.count("skipped") - n_skipped
 
     # --- epochs --------------------------------------------------------------------------------------------------------------
 

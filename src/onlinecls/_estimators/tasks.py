@@ -204,7 +204,7 @@ class OnlineClassifier(WithWeights):
         first, last = stages[0][-1], stages[-1][-1]
         if "_state" not in self.__dict__:
             self._begin(X, rows, self._start(params, rows, len(first)), labels[first], is_open)
-        elif len(known) == 1 or len(first) == len(known) < len(last):
+        elif len(known) < len(last) and len(known) in (1, len(first)):
             self._state = self._state.copy()  # (without memory for a newcomer's weights, the model before the call remains)
         for start, stop, present in stages:
             part, weight, predicted = rows.part(start, stop), weights[start:stop], batch.predictions[start:stop]
@@ -248,8 +248,7 @@ class OnlineClassifier(WithWeights):
         if len(predictions):
             predictions[numbers] = 0
             predictions[numbers[: state.count("t") == 0]] = NO_CLASS
-        state.tell_scale(rows, numbers)
-        state.count_rows(len(numbers))
+        state.count_rows(numbers, rows)
 
     def _encoded(self, batch: Batch, classes: np.ndarray | None) -> tuple[Batch, np.ndarray]:
         """Return the rows of a `fit` as the kernels take them, and their classes: these, or, for None, those of the rows."""

@@ -110,7 +110,7 @@ cdef class Cells:
     cdef frozenset ignored
     cdef object dtype
     cdef readonly dict columns
-    cdef public dict same                   # the vectorizer's attributes when they were last checked; or None
+    cdef public dict same                   # the vectorizer's parameters when they were last checked; or None
     cdef list features, owners, layout      # layout : columns of the dict before, most of which the next one has
     cdef (Py_ssize_t, Py_ssize_t, Py_ssize_t) sizes     # of columns, features and owners before the call
     cdef tuple gone                         # what has been taken back of them; None: the call stands

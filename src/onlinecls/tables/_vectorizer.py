@@ -169,9 +169,9 @@ class TableVectorizer(Estimator):
 
     def _known(self, learn: bool, anew: bool = False) -> Cells:
         """Return what has been learnt; of a vectorizer that has learnt nothing, what nothing is, if it learns. All parameters
-        are checked when an attribute is another object. anew : whatever has been learnt."""
+        are checked when one of them is another object. anew : whatever has been learnt."""
         cells = None if anew else self.__dict__.get("_cells")
-        if cells is not None and are_unchanged(cells.same, self.__dict__, cells):
+        if cells is not None and are_unchanged(cells.same, self.__dict__):
             return cells
 
         def is_number(value: Any, least: float, most: float, kinds: Any = (int, np.integer)) -> bool:
@@ -194,8 +194,8 @@ class TableVectorizer(Estimator):
             cells = Cells(who, *shape)
         elif (cells.n_own, cells.n_hashed) != shape:
             raise ValueError(f"{who}: max_values and bits must stay as they are once rows are learnt, got others. Clone it.")
-        cells.same = {**self.__dict__, "_cells": None}
         cells.configure(float(self.clip), frozenset(ignore), dtype)
+        cells.same = self.get_params()
         return cells
 
     def _read(self, X: Any, sample_weight: Any, learn: bool = True, anew: bool = False, keep: bool = True) -> tuple[Any, Cells]:

@@ -62,9 +62,10 @@ class CommitteeState(State, CommitteeModel):
         for each in self.members:
             each.tell_scale(rows, numbers)
 
-    def count_rows(self, n_rows: int) -> None:
-        for each in (*self.members, super()):
-            each.count_rows(n_rows)
+    def count_rows(self, numbers: np.ndarray, rows: Rows | None = None) -> None:
+        for each in self.members:
+            each.count_rows(numbers, rows)
+        super().count_rows(numbers)
         self.tally[:, 0] = self.count("mistakes")
 
     def weights_of(self, features: slice) -> np.ndarray:
