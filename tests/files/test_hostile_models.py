@@ -254,10 +254,7 @@ def test_a_call_without_memory_leaves_the_estimator_as_it_was(learner):
 
 
 def calls_without_memory_change_nothing(learner, call, begun):
-    """Rows that are known come, and then a class that joins; of numpy's arrays there is no memory for the n-th.
-
-    begun : the classes that have been learnt; None: no call has been made.
-    """
+    """Rows of known classes come, if any have `begun`, then one that joins; of numpy's arrays there is no memory for the n-th."""
     # (Kernel learners find out which rows to keep while they learn: their copies are made last.)
     names = ("zeros", "empty", "full", *["concatenate"] * ("Kernel" not in type(learner).__name__))
     if begun:

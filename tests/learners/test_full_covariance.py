@@ -221,6 +221,15 @@ def test_a_float32_covariance_stays_near_the_exact_one(case):
     assert np.isfinite(found).all() and np.corrcoef(found, exact)[0, 1] > 0.9
 
 
+def test_steps_that_take_all_of_a_variance_leave_a_covariance():
+    """Rows near a space of three dimensions, of lengths from 1e-3 to 1e3: rounding takes no variance below 0."""
+    for rng in map(np.random.default_rng, range(25)):
+        X = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 8)) * 10.0 ** rng.integers(-3, 4, (60, 1))
+        X = csr32(X + 1e-6 * rng.standard_normal((60, 8)))
+        learner = onlinecls.AROWRegressor(r=1e-30, covariance="full", scale=1.0).partial_fit(X, rng.integers(0, 2, 60))
+        assert np.linalg.eigvalsh(learner.covariance_).min() > -0.1
+
+
 def test_a_row_learnt_thousands_of_times_keeps_the_covariance_sound():
     """One row with both labels in turns: its variance falls until only rounding is left."""
     rng = np.random.default_rng(0)
