@@ -142,6 +142,9 @@ def test_forged_matrices_are_refused_or_learnt_as_the_table_that_they_say():
             assert fingerprint(model) == fingerprint(pickle.loads(learnt).partial_fit(table, y))
             learned += 1
     assert 250 < learned < 900, learned
+    X = sparse.dia_matrix(np.eye(6, 5))
+    X.data = np.ones((2**20, 5))  # (more diagonals than offsets, which scipy reads all the same)
+    pytest.raises(ValueError, pickle.loads(learnt).partial_fit, X, y).match("must be a valid sparse matrix")  # noqa: RUF061
 
 
 def test_what_a_type_of_rows_cannot_hold_is_refused_with_its_place():

@@ -140,15 +140,12 @@ def test_ctrl_c_anywhere_leaves_a_whole_number_of_rows(cls, begun):
                 pass
             finally:
                 sys.setprofile(None)
-        done = next(left) >= 0
         rows = model.t_ if model.__sklearn_is_fitted__() else 0
         assert bool(rows) == model.__sklearn_is_fitted__()
-        if rows < len(y):
-            model.partial_fit(X[rows:], y[rows:])
+        model.partial_fit(X[rows:], y[rows:])
         assert fingerprint(model) == whole, (n, rows)
-        if done:
+        if next(left) >= 0:
             break
-    assert n > 100
 
 
 @pytest.mark.parametrize("n_classes", [2, 40])
