@@ -38,6 +38,8 @@ def outcome(call, model, *arguments, **others):
     """The model after a call of one of its methods, what it says, and its warnings, or the error."""
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
+        if type(arguments[0]) is Csr:
+            model._has_fast_path = state_of(model).same = None
         try:
             found = getattr(model, call)(*arguments, **others)
         except (TypeError, ValueError, RuntimeError) as error:

@@ -122,13 +122,11 @@ def test_ctrl_c_while_labels_join(multi_class, nth):
 @pytest.mark.parametrize("begun", [0, 2, 5, 6])  # rows of none, 1, 2, 3 labels, before others join
 def test_ctrl_c_anywhere_leaves_a_whole_number_of_rows(cls, begun):
     """It comes where a function of Python begins, or one of C has returned, of which the n-th is tried for each n."""
-    X, y = continuous_problem(8, 3, seed=4)
-    y = np.array([5, 5, 1, 5, 1, 2, 5, 9])
+    X, y = continuous_problem(8, 3, seed=4)[0], np.array([5, 5, 1, 5, 1, 2, 5, 9])
     whole = fingerprint(cls().partial_fit(X, y))
     for n in itertools.count(1):
-        model, left = cls(), itertools.count(n - 1, -1)
-        if begun:
-            model.partial_fit(X[:begun], y[:begun])
+        left = itertools.count(n - 1, -1)
+        model = cls().partial_fit(X[:begun], y[:begun]) if begun else cls()
         def press(_, event, __, left=left):
             if event in ("call", "c_return") and next(left) == 0:
                 raise KeyboardInterrupt
