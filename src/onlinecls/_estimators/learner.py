@@ -206,7 +206,7 @@ class OnlineLearner(Describing, Estimator):
             rows = self._read_rows(X, state, learns=True)
             params.check_range(who, rows.data.dtype)
         targets = self._read_targets(who, y, rows.n_rows)
-        weights = validate.read_weights(who, sample_weight, rows.n_rows)
+        weights = NO_WEIGHTS if sample_weight is None else validate.read_weights(who, sample_weight, rows.n_rows)
         n_skipped = self._learn_new(X, Batch(rows, targets, weights, predictions=predictions), params, classes)
         state = own("_state")
         is_begun = state is not None and (state.classes is None or len(state.classes) > 1)
