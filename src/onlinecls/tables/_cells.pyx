@@ -88,6 +88,10 @@ def are_dicts(table):
     return type(table) is list and all(type(row) is dict for row in <list>table)
 
 
+cdef inline bint is_name(name, str known):
+    return name is known or (PyUnicode_CheckExact(name) and <str>name == known)
+
+
 cdef void* grown(void* memory, Py_ssize_t* room, size_t size) except NULL:
     cdef void* found = realloc(memory, (2 * room[0] + 64) * size)
     if found == NULL:
@@ -341,7 +345,7 @@ cdef class Cells:
         cdef Py_ssize_t at = 0, k = 0
         cdef Column column
         while PyDict_Next(row, &at, &name, &value):
-            if k < len(self.layout) and <PyObject*>(<Column>self.layout[k]).name == name:
+            if k < len(self.layout) and is_name(<object>name, (<Column>self.layout[k]).name):
                 column = <Column>self.layout[k]
             else:
                 column = self.column(<object>name)
