@@ -245,6 +245,7 @@ class OnlineClassifier(WithWeights):
     def _count(self, rows: Rows, numbers: np.ndarray, predictions: np.ndarray) -> None:
         """Count rows of these numbers, of weight > 0, of the only class so far, from which there is nothing to learn."""
         self._state = state = self._state.writable()
+        state.sparse_coef = None
         if len(predictions):
             predictions[numbers] = 0
             predictions[numbers[: state.count("t") == 0]] = NO_CLASS
