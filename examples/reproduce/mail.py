@@ -61,8 +61,8 @@ def main():
                      "", "; ".join(f"{user} {ratio:.0f} of {most:.0f}" for user, (ratio, most) in ratios.items()),
                      all(ratio <= most for ratio, most in ratios.values()))], kind="theorem"),
     ], errors, remarks=[
-        f"{len(mail)} users, whose mail is public in packages (the tutorial has seven, unnamed), presumably in order of date; "
-        "its results are pictures; w*: the last weights of DA3"])
+        f"{len(mail)} users, whose mail is public in packages (the tutorial has seven, unnamed), in order of date, as presumably "
+        "there; its results are pictures; w*: the last weights of DA3"])
 
 
 if __name__ == "__main__":
