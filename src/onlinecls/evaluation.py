@@ -272,9 +272,9 @@ def _is_one_batch(stream: Any) -> bool:
 
 def _as_dicts(X: Any) -> Any:
     """Return the rows of a frame as dicts, of which a TableVectorizer makes the same rows in less time than of its parts."""
-    if hasattr(X, "to_dicts"):
-        return X.to_dicts()
-    return X.to_dict("records") if hasattr(X, "iloc") else X.to_pylist() if hasattr(X, "to_pylist") else X
+    if hasattr(X, "iloc"):
+        return X.to_dict("records")
+    return X.to_dicts() if hasattr(X, "to_dicts") else X.to_pylist() if hasattr(X, "to_pylist") else X
 
 
 def _batches(who: str, stream: Any, read: Callable[[str, Any, int], np.ndarray], tables: bool) -> Iterator[tuple]:
@@ -399,9 +399,9 @@ def progressive_validation(
     Notes
     -----
     Learners of this library predict inside the kernel; pipelines, and classes that extend this library's, row by row by their
-    public methods. Others predict a batch, of at most `every` rows and as many as have been seen, then learn it. Rows of weight 0
-    are neither learnt nor counted. A row that could not be predicted is a mistake: the first one of a label that is not in
-    `classes`, of a pipeline, of another library's learner.
+    public methods. Others, and OnlineToBatch, predict a batch, at most `every` rows and as many as have been seen, then learn it.
+    Rows of weight 0 are neither learnt nor counted. A row that could not be predicted is a mistake: the first one of a label that
+    is not in `classes`, of a pipeline, of another library's learner.
 
     Examples
     --------

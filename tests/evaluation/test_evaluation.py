@@ -320,7 +320,8 @@ def test_a_frame_is_validated_as_by_a_loop_over_its_parts():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({
         "size": X[:, 0].astype(np.float32), "kind": pandas.Categorical(np.where(X[:, 1] > 0, "a", "b")), "large": X[:, 2] > 0,
-        "day": pandas.date_range("2024-01-01 05:00", periods=90, freq="7h", tz="Europe/Oslo"), "format": np.arange(90),
+        "day": pandas.date_range("2024-01-01 05:00", periods=90, freq="7h", tz="Europe/Oslo"),
+        **{name: np.arange(90) for name in ("format", "to_dicts", "__next__")},
         "count": pandas.array([None if k % 5 == 0 else k for k in range(90)], dtype="Int64"),
     })
     slow, fast = (onlinecls.make_stream_pipeline(TableVectorizer(), onlinecls.AROWClassifier()) for _ in range(2))
@@ -350,14 +351,3 @@ def test_plotted_lines_equal_the_curves(display):
         assert line.get_ydata().tolist() == (100 * results[name].error).tolist()
     again = shown.plot(log_x=True, log_y=True, linewidth=5)
     assert again is shown and (again.ax_.get_xscale(), again.ax_.get_yscale()) == ("log", "log")
-
-
-def test_orders_are_drawn_as_their_mean_in_a_band_of_their_spread(display):
-    arguments = {"stream": (X, NOISY, WEIGHTS), "y_clean": Y, "every": 10, "orders": 3, "random_state": 7}
-    found, shown = compare(learners(), **arguments), display.from_estimators(learners(), **arguments)
-    for name, curves in found.curves.items():
-        errors = 100 * np.array([np.interp(curves[0].examples, each.examples, each.error) for each in curves])
-        mean, spread = errors.mean(axis=0), errors.std(axis=0, ddof=1)
-        np.testing.assert_allclose(shown.lines_[name].get_ydata(), mean)
-        band = shown.ax_.collections[list(shown.lines_).index(name)].get_paths()[0].vertices[:, 1]
-        assert (band.min(), band.max()) == pytest.approx(((mean - spread).min(), (mean + spread).max()))

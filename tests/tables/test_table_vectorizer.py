@@ -312,10 +312,15 @@ def test_what_is_no_table_is_refused():
         ("text", "got str"), (3, "got int"), ([3], "in row 0"), (np.zeros(3), "got a list"), (sparse.eye(2), "a table"),
         ({"a": 1.0}, "One row is a list of one dict"), ({"a": "text"}, "must hold columns"), ([{None: 1}], "names of columns"),
         ({"a": [1], "b": [1, 2]}, "of one length"), (pandas.DataFrame([[1, 2]], columns=["a", "a"]), "got two 'a'"),
-        (broken, "got Broken"), (pa.table({"a": texts.view(pa.string())}), "sound table"),
+        (broken, "got Broken"), (pa.table({"a": texts.view(pa.string())}), "sound table"), ({"a": {1, 2}}, "must hold columns"),
+        ({"a": np.array(["300000-01-01"], "M8[D]")}, "290,000"), ([{"a": np.datetime64("300000-01-01")}], "290,000 years"),
+        ({"a": pa.table({"b": [1]})}, "sound table"),
     ):
         with pytest.raises((ValueError, TypeError), match=f"^TableVectorizer: .*{message}"):
             TableVectorizer().fit(X)
+    rows = []  # (from which a method of a value takes the others)
+    rows += [{"a": type("Thief", (Decimal,), {"__float__": lambda self: rows.clear() or 1.0})()}] * 100
+    assert TableVectorizer().learn_transform(rows).shape[0] == 100
     known = TableVectorizer().fit({"a": [1.0, 2.0]})
     with pytest.raises(ValueError, match="X must have the columns that have been learnt, got no 'a'"):
         known.transform({"b": [1.0]})

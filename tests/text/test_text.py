@@ -416,7 +416,7 @@ WORDS = [{"pills": 2, "cheap": 1.5, "é": -3}, {}, {"colour": "red", b"pills": 1
 def test_dicts_of_words_are_hashed_as_by_scikit_learn(params, norm):
     expected = FeatureHasher(**{"n_features": 2**20, **params}).transform(WORDS)
     expected = expected if norm is None else normalize(expected, norm=norm)
-    for rows in (WORDS, iter(WORDS), tuple(WORDS), np.array(WORDS, object)):
+    for rows in (WORDS, iter(WORDS), tuple(WORDS), np.array(WORDS, object), [*map(collections.OrderedDict, WORDS)]):
         assert_same(HashingVectorizer(norm=norm, **params).transform(rows), expected)
     # Between texts, in a long list, and where tokens are made in Python.
     both = [row for each in WORDS * 30 for row in ("some words", each)]

@@ -766,7 +766,7 @@ cdef class RowHasher:
                 elif not isinstance(text, dict):
                     raise not_a_text(text, self.n_rows + n)
                 elif n == 0:
-                    self.add_dict(text)
+                    self.add_dict(text if type(text) is dict else dict(text))
                     i += 1
                     continue
                 else:

@@ -43,6 +43,7 @@ cdef dict ENDS = {                      # of features' names, by their keys
 }
 cdef double LARGEST = 1e150
 cdef int64_t HOURS = 3_600_000_000, DAYS = 86_400_000_000       # in microseconds
+LATEST = 290_000                        # years from 1970
 cdef object EPOCH = datetime(1970, 1, 1), NO_TIME = timedelta(), MICROSECOND = timedelta(microseconds=1)
 
 ctypedef struct Sums:
@@ -86,10 +87,6 @@ def feature_of(str column, key):
 def are_dicts(table):
     """Return True for a list of dicts, which is read as it is."""
     return type(table) is list and all(type(row) is dict for row in <list>table)
-
-
-cdef inline bint is_name(name, str known):
-    return name is known or (PyUnicode_CheckExact(name) and <str>name == known)
 
 
 cdef void* grown(void* memory, Py_ssize_t* room, size_t size) except NULL:
@@ -321,6 +318,8 @@ cdef class Cells:
             value = value.replace(tzinfo=None) - EPOCH - (value.utcoffset() or NO_TIME)
             return self.dated(column, value // MICROSECOND)
         if isinstance(value, np.datetime64):
+            if value == value and abs(value.astype("datetime64[Y]").astype(np.int64)) > LATEST:
+                self.refuse(ValueError, f"times must be within {LATEST:,} years of 1970", value, column, "Correct it.")
             return self.dated(column, value.astype("datetime64[us]").astype(np.int64))
         if type(value).__name__ == "NAType":        # (of pandas)
             return self.missing(column)
@@ -345,7 +344,7 @@ cdef class Cells:
         cdef Py_ssize_t at = 0, k = 0
         cdef Column column
         while PyDict_Next(row, &at, &name, &value):
-            if k < len(self.layout) and is_name(<object>name, (<Column>self.layout[k]).name):
+            if k < len(self.layout) and PyUnicode_CheckExact(<object>name) and (<Column>self.layout[k]).name == <str>name:
                 column = <Column>self.layout[k]
             else:
                 column = self.column(<object>name)
@@ -385,7 +384,7 @@ cdef class Cells:
 
         table : by_rows a list of dicts, else of `Column` (_columns.py). weights : of rows, or None.
         """
-        cdef list columns = [], values = [], kept = []
+        cdef list texts, columns = [], values = [], kept = []
         cdef Py_ssize_t i, k, n, room = len(table)
         cdef const double* given = NULL if weights is None else <const double*>start_of(weights, &n)
         cdef Held* held = <Held*>grown(NULL, &room, sizeof(Held)) if n_rows and not by_rows else NULL

@@ -15,14 +15,15 @@ def string_chunks(who: str, X: Any) -> list[Any] | None:
         dtype = getattr(X, "dtype", None)
         if type(dtype).__name__ != "ArrowDtype" and getattr(dtype, "storage", None) != "pyarrow":
             return None
-        X = X.array.__arrow_array__()
+        X = getattr(X, "array", X).__arrow_array__()
     elif hasattr(X, "__arrow_c_stream__") and not type(X).__module__.startswith("pyarrow."):
         pyarrow = sys.modules.get("pyarrow")
         X = None if pyarrow is None else pyarrow.chunked_array(X)
     if not type(X).__module__.startswith("pyarrow."):
         return None
     chunks = list(X.chunks) if hasattr(X, "chunks") else [X]
-    kinds = {str(chunk.type.value_type if hasattr(chunk, "dictionary") else chunk.type) for chunk in chunks}
+    types: list[Any] = [chunk.type if hasattr(chunk, "buffers") else type(X).__name__ for chunk in chunks]
+    kinds = {str(each.value_type if hasattr(each, "index_type") else each) for each in types}
     if not kinds <= {"string", "large_string", "string_view", "binary", "large_binary", "binary_view"}:
         raise TypeError(f"{who}: X must be a column of strings, got an Arrow column of {', '.join(sorted(kinds))}.")
     return [sound(chunk, f"{who}: X must be") for chunk in chunks]

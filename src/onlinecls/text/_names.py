@@ -84,7 +84,7 @@ class FeatureNames:
 
     Notes
     -----
-    Hashing with names takes some three times as long as without.
+    Hashing with names takes some twenty times as long as without.
 
     Examples
     --------

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from typing import Any
 
+from .._input.compat import issparse
 from .._rows import Rows
 
 
@@ -23,7 +25,7 @@ def lasting(X: Any) -> Any:
         import pyarrow
 
         return pyarrow.table(X)
-    return list(X) if hasattr(X, "__next__") else X
+    return list(X) if isinstance(X, Iterator) else X
 
 
 def part_of(X: Any, start: int, stop: int) -> Any:
@@ -35,7 +37,7 @@ def part_of(X: Any, start: int, stop: int) -> Any:
         return X
     if isinstance(X, Rows):
         return X.part(start, stop)
-    if getattr(X, "format", None) == "csr":
+    if issparse(X) and X.format == "csr":
         lo, hi = X.indptr[start], X.indptr[stop]
         parts = X.data[lo:hi], X.indices[lo:hi], X.indptr[start : stop + 1] - lo
         return type(X)(parts, shape=(stop - start, X.shape[1]))
