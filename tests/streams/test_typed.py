@@ -301,9 +301,11 @@ def test_columns_of_csv_that_cannot_be_are_refused():
 def test_numbers_and_days_that_no_table_takes_are_refused_with_their_lines(tmp_path):
     rows, _, skipped = rows_of(b"label,a,b\nx,1,u\nx,inf,u\nx,1e200,u\nx,nan,u\n")
     assert rows == [{"a": 1.0, "b": "u"}, {"a": None, "b": "u"}] and [each.split(":")[1] for each in skipped] == ["3", "4"]
-    assert labels_of(parquet(tmp_path, "1.parquet", label=["x", "y", "z"], a=[1.0, float("inf"), -1e200]), "auto",
-                     on_error="skip") == ["x"]
-    assert labels_of(b'{"label": 1, "a": 1e200}\n{"label": 2, "a": 1.5}\n', "jsonl", on_error="skip") == [2]
+    file = parquet(tmp_path, "1.parquet", label=[*"xyzw"], a=[1.0, float("inf"), -1e200, 1.0], b=[[None, 1.0], [], [], [1e200]])
+    assert labels_of(file, "auto", on_error="skip") == ["x"]
+    deep = ', "b": [[1e200]]', ', "b": {"c": -1e200}', ', "b": ' + "[" * 70 + "]" * 70
+    lines = "".join(f'{{"label": 1, "a": 1{more}}}\n' for more in ("e200", *deep)) + '{"label": 2, "a": [1.5, "e"]}\n'
+    assert labels_of(lines.encode(), "jsonl", on_error="skip") == [2]
     data = b"label,d\nx,2012/01/31\n" + b"x,2012/1/2\n" * 20 + b"y,2012/02/30\n"
     rows, labels, skipped = rows_of(data, kinds={"d": "%Y/%m/%d"})
     assert labels == ["x"] * 21 and rows[1]["d"].day == 2 and "expected a date like %Y/%m/%d" in skipped[0]

@@ -82,6 +82,13 @@ def wrong_label(label: str | None) -> str:
     return "" if right else f"expected a label of 1 to {LONGEST_LABEL} characters, none of them NUL, got {brief(label)}"
 
 
+def too_far(value: Any, depth: int = 60) -> bool:
+    """Return True for numbers that tables do not take, lists and dicts with one within, and those that are as deep."""
+    if isinstance(value, list | dict):
+        return depth == 0 or any(too_far(each, depth - 1) for each in (value.values() if isinstance(value, dict) else value))
+    return isinstance(value, float) and abs(value) > FARTHEST
+
+
 # --- blocks --------------------------------------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._input.validate import brief
-from ._blocks import FARTHEST, batches, wrong_label
+from ._blocks import FARTHEST, batches, too_far, wrong_label
 from ._parsers import BLANK
 
 if TYPE_CHECKING:
@@ -98,8 +98,8 @@ class _Json:
                 return f"expected a text at key {options.text!r}, got {brief(row)}"
         else:
             for value in row.values():
-                if type(value) is float and not -FARTHEST <= value <= FARTHEST:
-                    return f"expected numbers within ±{FARTHEST}, got {brief(row)}"
+                if type(value) in (float, list, dict) and too_far(value):
+                    return f"expected numbers within ±{FARTHEST}, at most 60 levels deep, got {brief(row)}"
         self.n_rows += 1
         self.rows.append(row)
         self.labels.append(label)

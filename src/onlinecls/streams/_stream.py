@@ -109,8 +109,7 @@ class Stream:
     def batches_of_rows(self, paused: Callable[[], None] | None = None) -> Iterator[Batch]:
         """Return an iterator of batches for this package's learners, in which X is a `Rows` unless a vectorizer made a matrix.
 
-        That saves the time of making scipy's matrices. paused() is called where a pipe is silent behind lines without a row,
-        which are in `gaps`.
+        paused() is called where a pipe is silent behind lines without a row, which are in `gaps`.
         """
         return iter(partial(self._next_rows, paused), None)
 
@@ -126,10 +125,7 @@ class Stream:
         if not self.close.alive:
             raise StopIteration
         if os.getpid() != self._process:  # which has no reading thread
-            raise RuntimeError(
-                "read: a stream must be read by the process that opened it, got a process that a fork began. Open the files "
-                "there, or let the parent hand on the batches."
-            )
+            raise RuntimeError("read: a stream must be read by the process that opened it, got a fork. Open the files there.")
         self.gaps = ()
         while True:
             try:
@@ -152,9 +148,6 @@ class Stream:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def __repr__(self) -> str:
-        return f"<onlinecls.streams.Stream {self.format}: {self.n_rows} rows, {self.bytes_read} bytes>"
 
 
 def _read_ahead(batches: Any, ahead: queue.SimpleQueue, wanted: queue.SimpleQueue, stop: threading.Event) -> None:

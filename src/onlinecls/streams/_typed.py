@@ -13,7 +13,7 @@ import numpy as np
 from .._input import escaped
 from .._input.validate import brief
 from ..text import without_views
-from ._blocks import FARTHEST, MalformedLineError, batches, wrong_label
+from ._blocks import FARTHEST, MalformedLineError, batches, too_far, wrong_label
 from ._parsers import CsvParser
 from ._read import FORMS, KINDS
 from ._sources import BOM
@@ -145,6 +145,9 @@ class Table:
             for row in np.flatnonzero(far).tolist():  # (NaN is missing)
                 wanted = f"a finite number within ±{FARTHEST} in column {name!r}"
                 problems.setdefault(row, f"expected {wanted}, got {column[row].as_py()}")
+        elif pa.types.is_nested(column.type):
+            for row in (at for at, value in enumerate(column.to_pylist()) if too_far(value)):
+                problems.setdefault(row, f"expected numbers within ±{FARTHEST} in column {name!r}, got {_shown(column[row])}")
         return column
 
 
