@@ -1,5 +1,6 @@
 """The command line against the same learning in Python, and its messages."""
 
+import gzip
 import json
 import os
 import random
@@ -129,6 +130,9 @@ def test_tables_weights_and_probabilities(tmp_path, run):
     other = tmp_path / "o.tsv"
     other.write_text("yes\tsome words\n")
     assert "rows must be like those of csv that the model has learnt, got tsv" in run("predict", model, other)[2]
+    assert "like those of tsv that the model has learnt, got csv" in run("train", other, other, "--test", path)[2]
+    path.write_text("a,c,day\n1.5,x,2024-05-01\n")  # (without weights)
+    assert run("predict", model, path) == (0, "yes\n", "")
 
 
 def test_passes_test_files_and_malformed_lines(tsv, tmp_path, run):
@@ -145,6 +149,13 @@ def test_passes_test_files_and_malformed_lines(tsv, tmp_path, run):
     assert not json.loads(run("train", tsv, "--bits", 10, "--json", "--quiet")[1])["interrupted"]
     code, _, err = run("train", tsv, "--bits", 10, "--on-error", "skip")
     assert code == 0 and "301 examples" in err and "1 malformed line skipped; the last:\nmail.tsv:301:7:" in err
+
+
+def test_texts_without_blanks_are_warned_of(tmp_path, run):
+    path = tmp_path / "t.tsv.gz"
+    path.write_bytes(gzip.compress("".join(f"{k % 2}\t你好世界{k}\n" for k in range(200)).encode()))
+    assert "--analyzer char --ngrams 1 2" in run("train", path)[2]
+    assert "blanks" not in run("train", path, "--analyzer", "char", "--ngrams", 1, 2)[2]
 
 
 def test_what_was_learnt_before_an_error_is_saved(tsv, tmp_path, run, monkeypatch):

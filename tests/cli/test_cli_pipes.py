@@ -338,11 +338,13 @@ def test_closed_standard_streams_are_errors(tmp_path, trained, closed, message):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
-def test_output_to_a_full_disk_is_an_error_of_the_command(trained):
+def test_a_full_disk_ends_what_prints_but_no_training(tmp_path, trained):
     model = trained("tsv", 40)
     with open("/dev/full", "w") as full:
         options = {"stdout": full, "stderr": subprocess.PIPE, "text": True, "env": ENVIRONMENT}
         done = subprocess.run([*COMMAND, "inspect", model], **options)
+        command = [*COMMAND, "train", tmp_path / "mail.tsv", "--save", tmp_path / "new"]
+        assert subprocess.run(command, stderr=full, env=ENVIRONMENT).returncode == 0 and (tmp_path / "new").exists()
     assert (done.returncode, done.stderr) == (1, "onlinecls inspect: [Errno 28] No space left on device\n")
 
 

@@ -51,8 +51,7 @@ def _show(options, told: set, message, category, *_, **__) -> None:
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     atexit.register(gc.freeze)  # a search for cycles at exit takes as long as 10 MB of texts
-    # More threads of OpenBLAS spin before they sleep, a quarter of a small command's CPU time, and wait for each other in the
-    # small products of a full covariance.
+    # (More threads of OpenBLAS spin before they sleep: a quarter of a small command's CPU time.)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.stderr = sys.stderr or open(os.devnull, "w")
     try:
@@ -76,8 +75,9 @@ def main(argv: list[str] | None = None) -> int:
     except (ValueError, TypeError, LookupError, OSError, ImportError, MemoryError, RecursionError) as error:
         print(f"onlinecls {options.command}: {escaped(_message_of(error))}", file=sys.stderr)
         code = _BAD_DATA
-    try:
-        print(end="", flush=True)
-    except OSError:  # what nobody takes is dropped, or the interpreter complains when it flushes it at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            stream.flush()
+        except OSError:  # what nobody takes is dropped, or the interpreter complains when it flushes it at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     return code

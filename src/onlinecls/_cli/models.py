@@ -59,7 +59,7 @@ class Model:
     """A learner, the step that makes its rows, and the options of `streams.read` for them.
 
     step : a TableVectorizer that learns with it, or None; texts are hashed by the reader. whole : what learns and predicts, the
-    learner behind its step, if it has one. about : metadata of its first stream.
+    learner behind its step, if it has one. about : metadata of its first stream. learnt : its format; of Python's models None.
     """
 
     def __init__(self, learner: Any, step: Any, reading: dict[str, Any], about: dict[str, Any] | None, options: Any):
@@ -68,7 +68,7 @@ class Model:
             if getattr(options, name, None) is not None:
                 reading[name] = getattr(options, name)
         self.format, self.on_error, self.bits = options.format, options.on_error, getattr(options, "bits", None)
-        self.whole = learner if step is None else make_stream_pipeline(step, learner)
+        self.whole, self.learnt = learner if step is None else make_stream_pipeline(step, learner), (about or {}).get("format")
 
     @classmethod
     def new(cls, options) -> Model:
@@ -105,7 +105,8 @@ class Model:
         is_known = is_fitted(self.learner)
         of_numbers = kind_of(self.learner) == "regressor" or (is_known and state_of(self.learner).classes.dtype.kind == "f")
         wanted = None if not labels else "number" if of_numbers else "auto"
-        stream = read(data, self.format, labels=wanted, on_error=self.on_error, block_bytes=1 << 21, **self.reading)
+        reading = self.reading if labels else {**self.reading, "weight": None}
+        stream = read(data, self.format, labels=wanted, on_error=self.on_error, block_bytes=1 << 21, **reading)
         if self.about is None and not is_known:
             if stream.is_table:
                 from ..tables import TableVectorizer
@@ -113,12 +114,13 @@ class Model:
                 more = {} if self.bits is None else {"bits": min(self.bits, 30)}
                 self.step = TableVectorizer(dtype=self.reading["dtype"], **more)
                 self.whole = make_stream_pipeline(self.step, self.learner)
+            self.learnt = stream.format
             return stream
-        learnt = (self.about or {}).get("format", stream.format)
-        kinds = {learnt, stream.format} & {"svmlight", "vw"}
-        if (kinds and learnt != stream.format) or stream.is_table != (self.step is not None):
+        kinds = {self.learnt, stream.format} & {"svmlight", "vw"} if self.learnt else ()
+        if (kinds and self.learnt != stream.format) or stream.is_table != (self.step is not None):
             stream.close()
-            raise ValueError(f"{data[0]}: rows must be like those of {learnt} that the model has learnt, got {stream.format}.")
+            learnt, came = self.learnt or "Python", f"{stream.format}, {'columns' if stream.is_table else 'texts or vectors'}"
+            raise ValueError(f"{data[0]}: rows must be like those of {learnt} that the model has learnt, got {came}.")
         return stream
 
     def save(self, path: str, stream: Any, more: dict) -> None:

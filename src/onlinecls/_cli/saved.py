@@ -15,7 +15,6 @@ from ..measures import Measures
 from ..text import FeatureNames, top_columns
 from .models import Model, algorithm_of, shown_error, shown_errors, shown_label, skipped_lines
 
-_NONE = "NA"  # printed for a line without a row
 _PAIRS = 20  # classes that are taken for others most often
 _TOP = 10  # features for each class
 _NAMES = 1_000_000  # names of columns kept while data are read
@@ -26,7 +25,8 @@ _NAMES = 1_000_000  # names of columns kept while data are read
 def predict(options) -> None:
     model, _ = Model.of_file(options.model, options)
     learner, whole, error = model.learner, model.whole, options.parser.error
-    labels = [] if kind_of(learner) == "regressor" else list(map(shown_label, learner.classes_.tolist()))
+    show = str if options.json else shown_label
+    labels = [] if kind_of(learner) == "regressor" else list(map(show, learner.classes_.tolist()))
     scored = labels[-1:] if len(labels) < 3 else labels
     columns: list[tuple[str, str, list[str], Any]] = []  # (key in JSON, begin of headings, classes, what computes them)
     asked = ("scores", "", scored, "decision_function"), ("probabilities", "p ", labels, "predict_proba")
@@ -46,11 +46,11 @@ def predict(options) -> None:
     if columns and not options.json:
         print("\t".join(headings), flush=True)
     with model.open(options.data, labels=False) as stream:
-        lines = _Lines(stream, '{"prediction": null}' if options.json else "\t".join([_NONE] * len(headings)))
+        lines = _Lines(stream, '{"prediction": null}' if options.json else "\t".join(["NA"] * len(headings)))
         for X, _, _ in stream.batches_of_rows(lines.write):
             predicted = whole.predict(X).tolist()
             if labels:
-                predicted = list(map(shown_label, predicted))
+                predicted = list(map(show, predicted))
             found = [compute(X).reshape(len(predicted), -1).tolist() for *_, compute in columns]
             lines.write(list(map(line_of, predicted, *found)))
         lines.write()

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import time
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from .._compiled.model import COUNTERS, learn_together
 from .._estimators.learner import state_of
 from .._input import escaped
 from .._input.compat import kind_of
-from .._pipeline import is_fitted, rows_learnt
+from .._pipeline import is_fitted, n_rounds, rows_learnt
 from ..text import n_rows_of, part_of
 from .models import Model, algorithm_of, shown_error, shown_errors, skipped_lines, skipped_rows
 from .stopping import check_stopped, signals_ignored, stoppable
@@ -38,8 +39,8 @@ def train(options) -> None:
 
 def _check(options) -> None:
     error, save = options.parser.error, options.save
-    if options.passes > 1 and "-" in options.data:
-        error("argument --passes: must be 1 for standard input, which cannot be read again")
+    if options.passes > 1 and any(path == "-" or (os.path.exists(path) and not os.path.isfile(path)) for path in options.data):
+        error("argument --passes: must be 1 for standard input and pipes, which cannot be read again")
     if options.save_every is not None and save is None:
         error("argument --save-every: must have --save, the file to write")
     if options.resume is not None:
@@ -81,14 +82,12 @@ class _Training:
     """A model in passes over a stream. row : rows of the present pass that it has learnt."""
 
     def __init__(self, options):
-        self.options, self.stream, self.begun = options, None, time.perf_counter()
-        self.model, self.metadata = Model.new(options), {}
-        if options.resume is not None:
-            self.model, self.metadata = Model.of_file(options.resume, options)
+        self.options, self.stream, self.begun, resume = options, None, time.perf_counter(), options.resume
+        self.model, self.metadata = (Model.new(options), {}) if resume is None else Model.of_file(resume, options)
         self.learner, self.saving = self.model.learner, _Clock(*options.save_every or (None, None))
         stopped = self.metadata.pop("stopped", None)
         self.n_passes, self.row = self._place_in(stopped) if stopped else (0, 0)
-        self.of_numbers, self.n_bytes, self.unsaved = kind_of(self.learner) == "regressor", 0, ""
+        self.of_numbers, self.n_bytes, self.n_words, self.unsaved = kind_of(self.learner) == "regressor", 0, 0, ""
         self.first: dict = {}  # numbers of the first pass
 
     def _place_in(self, stopped: Any) -> tuple[int, int]:
@@ -102,9 +101,10 @@ class _Training:
             self.say(f"{self.options.resume} was interrupted after row {row:,} of other data; all of DATA is learnt.")
         return 0, 0
 
-    def say(self, line: str) -> None:
-        if not self.options.quiet:
-            print(line, file=sys.stderr, flush=True)
+    def say(self, line: str, always: bool = False) -> None:
+        if always or not self.options.quiet:
+            with suppress(OSError):  # (who read it may be gone; the model is learnt and saved all the same)
+                print(line, file=sys.stderr, flush=True)
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
@@ -139,10 +139,9 @@ class _Training:
         report = _Clock(*every or (None, _LONGEST_SILENCE), doubling=every is None)
         for X, y, weight in self.stream.batches_of_rows():
             n = n_rows_of(X)
-            if seen == 0:
-                self._warn_of_long_words(X, n)
             start = min(self.row - seen, n)  # rows that were learnt before
             seen += n
+            self._warn_of_long_words(X, n, seen)
             while start < n:
                 stop = min(n, start + max(report.mark - self.row, 1))
                 self._learn_batch(part_of(X, start, stop), y[start:stop], None if weight is None else weight[start:stop])
@@ -150,20 +149,21 @@ class _Training:
                 if report.is_due(self.row):
                     self._report()
             check_stopped()
-            if is_fitted(self.learner) and self.saving.is_due(self.learner.t_):
+            if is_fitted(self.learner) and self.saving.is_due(n_rounds(self.learner)):
                 self._save_checkpoint()
 
-    def _warn_of_long_words(self, X: Any, n_rows: int) -> None:
-        """Tell that texts have no blanks, as in Chinese or Japanese, so that each is a word."""
+    def _warn_of_long_words(self, X: Any, n: int, seen: int) -> None:
+        """Tell, after the first hundred, that texts have no blanks, as in Chinese or Japanese, so that each is a word."""
         is_hashed = hasattr(X, "nnz") and self.stream.format not in ("svmlight", "vw")
-        if is_hashed and getattr(self.model.reading.get("vectorizer"), "analyzer", "") == "word" and n_rows >= 100:
-            if X.nnz < 1.5 * n_rows and self.stream.bytes_read > 24 * n_rows:
-                print("onlinecls train: warning: texts should have words with blanks between, got about one long word a text. "
-                      "For Chinese, Japanese, Thai: --analyzer char --ngrams 1 2.", file=sys.stderr)
+        if is_hashed and getattr(self.model.reading.get("vectorizer"), "analyzer", "") == "word":
+            self.n_words += X.nnz
+            if seen - n < 100 <= seen and self.n_words < 1.5 * seen:
+                self.say("onlinecls train: warning: texts should have words with blanks between, got about one word a text. For "
+                         "Chinese, Japanese, Thai: --analyzer char --ngrams 1 2.", True)
 
     def _learn_batch(self, X: Any, y: Any, weight: Any) -> None:
         """Learn a batch; whatever ends it, `row` is that of the last row learnt."""
-        begun, before = self.row, self.learner.t_ if is_fitted(self.learner) else 0
+        begun, before = self.row, n_rounds(self.learner) if is_fitted(self.learner) else 0
 
         def place(n: int):
             return lambda: setattr(self, "row", begun + n)
@@ -209,7 +209,7 @@ class _Training:
             self._save()
         except OSError as error:
             self.unsaved = f"the checkpoint after row {self.row:,} could not be saved: {error}"
-            print(f"onlinecls train: {escaped(self.unsaved)}. Learning goes on.", file=sys.stderr)
+            self.say(f"onlinecls train: {escaped(self.unsaved)}. Learning goes on.", True)
 
     def end(self, error: BaseException | None) -> None:
         """Say what was learnt, and save it. error : what has ended the learning early."""
@@ -222,11 +222,10 @@ class _Training:
         self.say(f"{n:,} examples, {shown_errors(first, second, self.of_numbers)}, {self.seconds:.2f} s{speed}")
         for line in filter(None, (skipped_lines(stream), skipped_rows(learner))):
             self.say(line)
-        saved = None
-        if is_fitted(self.learner) and options.save:
+        saved = options.save if is_fitted(learner) else None
+        if saved:
             with signals_ignored():
                 self._save()
-            saved = options.save
             self.say(f"saved: {saved}, {os.path.getsize(saved) / 1e6:.1f} MB")
         result = {
             "algorithm": algorithm_of(learner).name, "learner": repr(learner), **numbers, "seconds": self.seconds,
@@ -235,8 +234,8 @@ class _Training:
         }
         if error is not None:
             where = f"saved in {saved}. To go on: --resume {saved}" if saved else "not saved"
-            print(f"onlinecls train: ended after row {self.row:,} of pass {self.n_passes + 1}; what was learnt is {where}.",
-                  file=sys.stderr)
+            place = f"ended after row {self.row:,} of pass {self.n_passes + 1}"
+            self.say(f"onlinecls train: {place}; what was learnt is {where}.", True)
         elif not is_fitted(self.learner):
             raise ValueError(f"{options.data[0]}: must have an example of weight > 0, got none. There is no model.")
         elif options.test:
