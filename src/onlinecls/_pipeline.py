@@ -16,7 +16,7 @@ from ._estimators.estimator import Estimator
 from ._estimators.saving import packed_parameters, read_parameters
 from ._files import numbered, of_number, require
 from ._input import validate
-from ._input.compat import available_if, issparse, kind_of
+from ._input.compat import available_if, issparse, kind_of, not_fitted
 from .text import FeatureNames, HashingVectorizer, contributions, lasting, parameters_of, part_of, plain_rows, vectorizer_of
 
 if TYPE_CHECKING:
@@ -251,8 +251,7 @@ class StreamPipeline(Estimator):
         """Return the probability of each label for one row; {} before there is a model."""
         if not self.__sklearn_is_fitted__():
             return {}
-        return self._answer(lambda learner, rows: dict(
-            zip(learner.classes_.tolist(), learner.predict_proba(rows)[0].tolist(), strict=True)), [x])
+        return self._answer(lambda of, X: dict(zip(of.classes_.tolist(), of.predict_proba(X)[0].tolist(), strict=True)), [x])
 
     def explain(self, row: Any, top: int | None = 10) -> Explanation:
         """Return what each feature of a row adds to the score of its prediction: weight times value.
@@ -286,7 +285,8 @@ class StreamPipeline(Estimator):
         with self._own_lock().waiting():
             *steps, learner = self._parts()
             if (linear := linear_of(learner)) is None:
-                raise TypeError(f"{who}: explain must have a learner whose scores are sums over features, got {learner!r}.")
+                needed = "explain must have a learner whose scores are sums over features"
+                raise TypeError(f"{who}: {needed}, got {learner!r}.") if is_fitted(learner) else not_fitted(who)
             return _explained(steps, linear, row, top)
 
     # --- files ---------------------------------------------------------------------------------------------------------------
@@ -489,12 +489,12 @@ def named_columns(step: Any, X: Any = None, in_units: bool = True) -> Callable[[
     from .tables import TableVectorizer, slot_names
 
     names, statistics = slot_names(step), step.statistics_ if in_units else {}
-    units = [statistics.get(name, (0.0, 0.0, 0.0))[2] or 1.0 for name in names]
-    found = {k: (name, False, 1.0 / unit) for k, (name, unit) in enumerate(zip(names, units, strict=True))}
+    unit = lambda name: statistics.get(name, (0.0, 0.0, 0.0))[2] or 1.0  # noqa: E731
+    found = {k: (name, False, 1.0 / unit(name)) for k, name in enumerate(names)}
     if X is not None and step.bits:
         every = TableVectorizer(1, max_values=2**20, ignore=step.ignore).fit(X)
         others = sorted({*slot_names(every)} - {*names})
         rows = HashingVectorizer(n_features=2**step.bits, norm=None).transform([{}, *({name: 1.0} for name in others)])
         for name, column, sign in zip(others, (rows.indices + step.max_values).tolist(), rows.data.tolist(), strict=True):
-            found[column] = (found[column][0], True, found[column][2]) if column in found else (name, False, sign)
+            found[column] = (found[column][0], True, found[column][2]) if column in found else (name, False, sign / unit(name))
     return lambda column: found.get(column, (None, False, 1))

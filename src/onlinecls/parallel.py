@@ -20,6 +20,7 @@ from ._estimators.merging import check_kind, merge
 from ._estimators.saving import load
 from ._input.compat import kind_of
 from ._pipeline import StreamPipeline
+from ._registry import algorithms_of
 from .tables import TableVectorizer
 from .text import HashingVectorizer
 
@@ -82,6 +83,8 @@ def fit(
     if len(steps) > 1 or not all(isinstance(step, TableVectorizer | HashingVectorizer) for step in steps):
         needed = "one step before its learner, a TableVectorizer or a HashingVectorizer"
         raise ValueError(f"{_WHO}: a pipeline must have {needed}, got {steps!r}. Transform the parts by functions of your own.")
+    if not algorithms_of(type(learner)):
+        raise ValueError(f"{_WHO}: estimator must be a learner of this library, an object, got {learner!r}.")
     check_kind(learner, learner)
     step, how = _fresh(steps[0]) if steps else None, dict(reading or {})
     how = {"vectorizer": step, **how} if isinstance(step, HashingVectorizer) else how
@@ -89,8 +92,10 @@ def fit(
     more = {"classes": classes, "reading": how, "step": step}
     if isinstance(step, TableVectorizer):
         step.merge(*(found for _, found in _of_each(partial(_statistics_of, step, how), listed, n_jobs)))
-    ((_, units),) = _of_each(partial(_learnt, learner, units=True, **more), listed[:1], 1)
-    alike = _fresh(learner).set_params(**units)  # (all parts are learnt in units of the first)
+    telling = listed if {"scale", "intercept_scaling"} & learner.get_params().keys() else []
+    told = (_of_each(partial(_learnt, learner, units=True, **more), [part], 1) for part in telling)
+    units: dict = next((found for ((_, found),) in told if found), {})
+    alike = _fresh(learner).set_params(**units)  # (all parts are learnt in units of the first that has rows)
     model = _merged(_of_each(partial(_learnt, alike, **more), listed, n_jobs))
     if model is None:
         raise ValueError(f"{_WHO}: parts must have rows, got none.")
@@ -213,16 +218,13 @@ def _statistics_of(step: Any, reading: Mapping[str, Any], part: Any) -> Any:
 
 
 def _learnt(estimator: Any, part: Any, classes: Any, reading: Mapping[str, Any], step: Any, units: bool = False) -> Any:
-    """Return the file of a fresh model that has learnt a part, b"" if it has no rows.
-
-    units : return the scale and the constant feature's value that the first rows tell instead; {} if there are none but zeros.
-    """
+    """Return the file of a fresh model of a part, b"" of no rows; units : the scale and the constant that rows tell, or {}."""
     model = _fresh(estimator)
     names = {"scale", "intercept_scaling"} & model.get_params().keys()
     more = {"classes": classes} if classes is not None and kind_of(model) == "classifier" else {}
     for X, y, weight in _batches(part, reading, step):
         model.partial_fit(*((X,) if y is None else (X, y)), sample_weight=weight, **more)
-        if units and (not names or model.scale_ > 0.0):
+        if units and model.__sklearn_is_fitted__() and model.scale_ > 0.0:
             return {name: told for name in names if (told := getattr(model, f"{name}_")) > 0.0}  # (of no intercept: 0)
     return {} if units else _file_of(model if model.__sklearn_is_fitted__() else None)
 

@@ -7,13 +7,7 @@ import numpy as np
 import pytest
 from matrices import continuous_problem
 from numpy.testing import assert_allclose
-from reference import (
-    MODELS,
-    costs_of_classes,
-    run_binary,
-    run_regression,
-    run_stream,
-)
+from reference import MODELS, costs_of_classes, run_binary, run_regression, run_stream
 from scipy.optimize import minimize
 
 import onlinecls as oc

@@ -10,13 +10,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
-from onlinecls import (
-    AROWClassifier,
-    AROWRegressor,
-    KernelOnlineClassifier,
-    PassiveAggressiveClassifier,
-    make_stream_pipeline,
-)
+from onlinecls import AROWClassifier, AROWRegressor, KernelOnlineClassifier, PassiveAggressiveClassifier, make_stream_pipeline
 from onlinecls.tables import TableVectorizer
 from onlinecls.text import HashingVectorizer
 
@@ -92,6 +86,11 @@ def test_hashed_features_of_a_table_are_named_and_shared_columns_told():
         names = {"(intercept)", "price", f"name={row['name']}", *(f"note={word}" for word in row["note"])}
         assert {each.name for each in found} == names if not is_shared else {each.name for each in found} < names
         assert any(each.shared for each in found) == is_shared
+    rows = [{"a": 1.0 * (k % 2), "b": 5.0 + 0.01 * (k % 3)} for k in range(20)]
+    steps = [TableVectorizer(max_values=n) for n in (1, 2)]
+    one, both = (make_stream_pipeline(step, AROWClassifier()).partial_fit(rows, TWO[:20]) for step in steps)
+    assert {name: each[1:4] for name, each in explained(one, rows[0]).items()} == {
+        name: pytest.approx(each[1:4]) for name, each in explained(both, rows[0]).items()}
     pipeline = make_stream_pipeline(TableVectorizer(bits=0, ignore=["note"]), StandardScaler(), AROWClassifier())
     found = explained(pipeline.partial_fit(TABLE, TWO), TABLE[0])  # (a step that keeps the names and changes the units)
     assert found["price"].value == pytest.approx(pipeline[1].transform(pipeline[0].transform(TABLE[:1]))[0, 0])

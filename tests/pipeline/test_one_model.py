@@ -13,11 +13,7 @@ from sklearn.naive_bayes import BernoulliNB
 from sklearn.preprocessing import MaxAbsScaler, Normalizer, StandardScaler
 from threads import beside
 
-from onlinecls import (
-    AROWClassifier,
-    make_stream_pipeline,
-    progressive_validation,
-)
+from onlinecls import AROWClassifier, make_stream_pipeline, progressive_validation
 from onlinecls.tables import TableVectorizer
 from onlinecls.text import HashingVectorizer
 

@@ -53,7 +53,7 @@ def test_parts_are_learnt_in_units_of_the_first(n_jobs):
     first = onlinecls.AROWClassifier(r=0.5).partial_fit(*parts[0])
     units = {"scale": first.scale_, "intercept_scaling": first.intercept_scaling_}
     by_name = parallel.fit(onlinecls.AROWClassifier(r=0.5, **units), parts)
-    found = parallel.fit(onlinecls.AROWClassifier(r=0.5), parts, n_jobs=n_jobs)
+    found = parallel.fit(onlinecls.AROWClassifier(r=0.5), [(parts[0][0][:0], []), *parts], n_jobs=n_jobs)
     assert found.scale_ == first.scale_ and found.intercept_scaling_ == first.intercept_scaling_
     np.testing.assert_array_equal(found.coef_, by_name.coef_)
 
@@ -179,6 +179,7 @@ def test_an_engine_of_ones_own_exchanges_bytes(expected, tmp_path):
     (make(), "nowhere-*.tsv", "name files"), (onlinecls.AROWClassifier(forgetting=0.01), parts_of_arrays(), "forget nothing"),
     (pipeline(forgetting=0.1), tables(), "forget"), (pipeline(), [iter(tables())], "read twice"),
     (onlinecls.make_stream_pipeline(TableVectorizer(), TableVectorizer(), make()), tables(), "one step"),
+    (TableVectorizer(), tables(), "a learner of this library"), (onlinecls.AROWClassifier, tables(), "a learner of this library"),
 ])
 def test_what_cannot_be_learnt_in_parts_is_refused(learner, parts, message):
     with pytest.raises(ValueError, match=message):
