@@ -202,7 +202,7 @@ def learning(bits, size, number):
     """Return a function that learns rows of 100 words, `size` of them in a call."""
     n_rows = 4000 if size == 1 else 20_000
     X, y = stream(n_rows, 100, n_features=2**bits, seed=number, n_words=2**bits)
-    parts = [(X[i : i + size], y[i : i + size]) for i in range(0, n_rows, size)]
+    parts = [(X[i : i + size], y[i : i + size]) for i in range(0, n_rows, size)] * 10  # (a thread that wakes may wait 3 ms)
     model = begun(onlinecls.AROWClassifier(), X, y, [0, 1])
     return lambda: [model.partial_fit(*part) for part in parts]
 
@@ -220,7 +220,7 @@ def copying(number):
 def gathering(number):
     source, places = np.zeros(1 << 24, np.float32), np.random.default_rng(number).integers(0, 1 << 24, 1 << 21)
     found = np.empty(len(places), np.float32)
-    return lambda: np.take(source, places, out=found, mode="clip")
+    return lambda: [np.take(source, places, out=found, mode="clip") for _ in range(10)]
 
 
 def wall(workers):
