@@ -84,9 +84,10 @@ def wrong_label(label: str | None) -> str:
 
 def too_far(value: Any, depth: int = 60) -> bool:
     """Return True for numbers that tables do not take, lists and dicts with one within, and those that are as deep."""
-    if isinstance(value, list | dict):
-        return depth == 0 or any(too_far(each, depth - 1) for each in (value.values() if isinstance(value, dict) else value))
-    return isinstance(value, float) and abs(value) > FARTHEST
+    if type(value) is float:
+        return abs(value) > FARTHEST
+    inner = value if type(value) is list else value.values() if type(value) is dict else ()
+    return depth < 0 or any(too_far(each, depth - 1) for each in inner if type(each) is not str)
 
 
 # --- blocks --------------------------------------------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ class _Json:
                 return f"expected a text at key {options.text!r}, got {brief(row)}"
         else:
             for value in row.values():
-                if type(value) in (float, list, dict) and too_far(value):
+                if not -FARTHEST <= value <= FARTHEST if type(value) is float else type(value) in (list, dict) and too_far(value):
                     return f"expected numbers within ±{FARTHEST}, at most 60 levels deep, got {brief(row)}"
         self.n_rows += 1
         self.rows.append(row)
