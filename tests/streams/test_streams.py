@@ -642,7 +642,7 @@ def test_a_format_that_cannot_be_detected_is_refused():
     {"batch_rows": 0}, {"batch_rows": 2**61}, {"dtype": "(,)f4"}, {"labels": "int"}, {"on_error": "ignore"}, {"delimiter": ""},
     {"vectorizer": 3}, {"n_features": 2**31 + 1}, {"n_features": 2**70}, {"format": "svm"}, {"n_features": 1000, "format": "vw"},
     {"kinds": {"a": "float"}}, {"kinds": 0.0}, {"likely": "svm"}, {"n_features": 2**31, "format": "tsv"},
-    {"n_features": 32, "format": "tsv", "vectorizer": HashingVectorizer(n_features=64)},
+    {"weight": "w", "format": "tsv"}, {"n_features": 32, "format": "tsv", "vectorizer": HashingVectorizer(n_features=64)},
 ], ids=str)
 def test_options_of_read_out_of_range_are_refused(options):
     name, value = next(iter(options.items()))

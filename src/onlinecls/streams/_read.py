@@ -156,8 +156,7 @@ class _Reader(SimpleNamespace):
             ("labels", ("auto", "number", None)), ("on_error", ("raise", "skip")), ("header", (True, False)),
             ("format", ("auto", *FORMATS)), ("likely", (None, *FORMATS)),
         ):
-            found = getattr(self, name)
-            require(found in allowed, name, "one of " + ", ".join(map(repr, allowed)), found)
+            require(getattr(self, name) in allowed, name, "one of " + ", ".join(map(repr, allowed)), getattr(self, name))
         kinds = {} if self.kinds is None else self.kinds
         right = isinstance(kinds, dict) and all(kind in KINDS for kind in kinds.values())
         require(right, "kinds", "a dict of " + ", ".join(map(repr, KINDS)), kinds)
@@ -177,9 +176,10 @@ class _Reader(SimpleNamespace):
         try:
             self.format = self._format_of(files.current)
             self.is_hashed = self.format not in ("svmlight", "vw")
+            right = self.weight is None or self.format in ("csv", "jsonl", "parquet", "arrow")
+            require(right, "weight", f"left out for {self.format}, whose columns have no names", self.weight)
             if self.is_hashed:
-                within = self.n_features <= MAX_FEATURES
-                require(within, "n_features", "at most 2**31 - 1 where texts are hashed", self.n_features)
+                require(self.n_features <= MAX_FEATURES, "n_features", "below 2**31 where texts are hashed", self.n_features)
                 if self.vectorizer is None:
                     self.vectorizer = HashingVectorizer(n_features=self.n_features, dtype=self.dtype.type)
             batches = self._counted(self._batches(files), files)
