@@ -33,7 +33,7 @@ Do the four papers' algorithms, as this library implements them, do what the pap
 and what was found. A are those of the AROW paper, N those of the NAROW paper; words in square brackets are added. A sentence that
 can be read or measured in two ways holds only if it holds in both; "not NAME:" begins a reading under which it does not. A *slip*
 is false as printed and holds in the form given; an *omission*, or a slip of *notation*, holds as it is meant; *undecided*: the
-text cannot tell. `make reproduce` runs everything and writes this page; its data are read from `../shared/data`, or `ONLINECLS_DATA`.
+text cannot tell. `make reproduce` runs everything and writes this page; its data are in `../shared/data`, or `ONLINECLS_DATA`.
 
 """
 
