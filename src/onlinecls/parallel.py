@@ -220,12 +220,13 @@ def _statistics_of(step: Any, reading: Mapping[str, Any], part: Any) -> Any:
 def _learnt(estimator: Any, part: Any, classes: Any, reading: Mapping[str, Any], step: Any, units: bool = False) -> Any:
     """Return the file of a fresh model of a part, b"" of no rows; units : the scale and the constant that rows tell, or {}."""
     model = _fresh(estimator)
-    names = {"scale", "intercept_scaling"} & model.get_params().keys()
+    has_none = getattr(model, "fit_intercept", True) is False
+    names = {"scale", "intercept_scaling"} & (model.get_params().keys() - ({"intercept_scaling"} if has_none else set()))
     more = {"classes": classes} if classes is not None and kind_of(model) == "classifier" else {}
     for X, y, weight in _batches(part, reading, step):
         model.partial_fit(*((X,) if y is None else (X, y)), sample_weight=weight, **more)
-        if units and model.__sklearn_is_fitted__() and model.scale_ > 0.0:
-            return {name: told for name in names if (told := getattr(model, f"{name}_")) > 0.0}  # (of no intercept: 0)
+        if units and model.__sklearn_is_fitted__() and all(getattr(model, f"{name}_") > 0.0 for name in names):
+            return {name: getattr(model, f"{name}_") for name in names}
     return {} if units else _file_of(model if model.__sklearn_is_fitted__() else None)
 
 

@@ -17,7 +17,7 @@ from importlib import import_module
 
 from .._input import escaped
 from .options import parser
-from .stopping import StoppedError
+from .stopping import StoppedError, tell
 
 _DONE, _BAD_DATA, _BROKEN_PIPE = 0, 1, 141  # the last as shells report SIGPIPE; argparse has 2
 
@@ -34,8 +34,7 @@ def _message_of(error: BaseException) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
     if isinstance(error, MemoryError):
-        why = f" ({error})" if str(error) else ""
-        return f"not enough memory{why}. Free some, or run the command on a machine with more."
+        return f"not enough memory{f' ({error})' * bool(str(error))}. Free some, or run the command on a machine with more."
     hint = getattr(error, "hint", "")
     option = _OPTIONS.get(getattr(error, "parameter", ""), "")
     return str(error).replace(hint, option) if hint else str(error)
@@ -45,7 +44,7 @@ def _show(options, told: set, message, category, *_, **__) -> None:
     """Print a warning as errors are printed, once of a kind."""
     if (kind := str(message).partition(", got ")[0]) not in told:
         told.add(kind)
-        print(f"onlinecls {options.command}: warning: {escaped(_message_of(message))}", file=sys.stderr)
+        tell(f"onlinecls {options.command}: warning: {escaped(_message_of(message))}")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -73,7 +72,7 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt as error:
         code = 128 + (error.args[0] if isinstance(error, StoppedError) else signal.SIGINT)  # as shells report signals
     except (ValueError, TypeError, LookupError, OSError, ImportError, MemoryError, RecursionError) as error:
-        print(f"onlinecls {options.command}: {escaped(_message_of(error))}", file=sys.stderr)
+        tell(f"onlinecls {options.command}: {escaped(_message_of(error))}")
         code = _BAD_DATA
     for stream in filter(None, (sys.stdout, sys.stderr)):
         try:

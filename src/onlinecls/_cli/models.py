@@ -127,7 +127,8 @@ class Model:
         """Save the model with how its rows were read."""
         about, model = self.about or stream.metadata["input"], self.whole
         if self.step is None and about["vectorizer"] is not None:
-            model = make_stream_pipeline(HashingVectorizer(**self.reading["vectorizer"].get_params()), self.learner)
+            by = self.reading.get("vectorizer") or HashingVectorizer(**about["vectorizer"])
+            model = make_stream_pipeline(HashingVectorizer(**by.get_params()), self.learner)
         model.save(path, {"input": {**about, "kinds": stream.metadata["input"]["kinds"]}, **more})
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from typing import Any
 
 from .._estimators.learner import state_of
@@ -14,10 +13,10 @@ from .._pipeline import linear_of, named_columns
 from ..measures import Measures
 from ..text import FeatureNames, top_columns
 from .models import Model, algorithm_of, shown_error, shown_errors, shown_label, skipped_lines
+from .stopping import tell
 
 _PAIRS = 20  # classes that are taken for others most often
 _TOP = 10  # features for each class
-_NAMES = 1_000_000  # names of columns kept while data are read
 
 # --- predict -------------------------------------------------------------------------------------------------------------------
 
@@ -54,7 +53,7 @@ def predict(options) -> None:
             found = [compute(X).reshape(len(predicted), -1).tolist() for *_, compute in columns]
             lines.write(list(map(line_of, predicted, *found)))
         lines.write()
-    print(skipped_lines(stream), end="\n" * bool(stream.n_skipped), file=sys.stderr)
+    tell(skipped_lines(stream))
 
 
 class _Lines:
@@ -109,7 +108,7 @@ def measured(model: Model, data: list[str]) -> Measures:
                 y = y if y.dtype.kind == learner.classes_.dtype.kind or learner.classes_.dtype.kind != "U" else y.astype(str)
                 scored = whole.decision_function(X), whole.predict_proba(X) if hasattr(learner, "predict_proba") else None
             measures.update(y, whole.predict(X), *scored)
-    print(skipped_lines(stream), end="\n" * bool(stream.n_skipped), file=sys.stderr)
+    tell(skipped_lines(stream))
     if measures.examples and measures.n_classes and not any(map(measures.support, learner.classes_.tolist())):
         theirs = [label for label in measures.labels if label not in set(learner.classes_.tolist())]
         raise ValueError(
@@ -155,7 +154,7 @@ def inspect(options) -> None:
         if linear is None:
             raise ValueError(f"{options.model!r} must have weights to show, got {learner!r}. Leave the data out.")
         if look_up is None and "vectorizer" in model.reading:
-            names = model.reading["vectorizer"] = FeatureNames(model.reading["vectorizer"], _NAMES)
+            names = model.reading["vectorizer"] = FeatureNames(model.reading["vectorizer"], 1_000_000)
             look_up = names.look_up
         with model.open(options.data, labels=False) as stream:
             for _ in stream.batches_of_rows():  # (whose reader tells the names of words)

@@ -1,4 +1,4 @@
-"""Signals that end a command as Ctrl-C does, so that the model can be saved before."""
+"""Signals that end a command as Ctrl-C does, so that the model can be saved before; and lines that nobody need read."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ class StoppedError(KeyboardInterrupt):
 def _stop(number, frame) -> None:
     _received.append(number)
     raise StoppedError(number)
+
+
+def tell(line: str) -> None:
+    """Print a line, if it is not empty, to standard error, which may be gone or full."""
+    with contextlib.suppress(OSError):
+        print(line, end="\n" * bool(line), file=sys.stderr, flush=True)
 
 
 def check_stopped() -> None:

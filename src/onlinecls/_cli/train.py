@@ -6,7 +6,6 @@ import json
 import os
 import sys
 import time
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from .._input.compat import kind_of
 from .._pipeline import is_fitted, n_rounds, rows_learnt
 from ..text import n_rows_of, part_of
 from .models import Model, algorithm_of, shown_error, shown_errors, skipped_lines, skipped_rows
-from .stopping import check_stopped, signals_ignored, stoppable
+from .stopping import check_stopped, signals_ignored, stoppable, tell
 
 _OF_NEW_MODEL = ("algorithm", "param", "probabilities", "bits", "ngrams", "analyzer", "dtype")
 _LONGEST_SILENCE = 60.0  # seconds between lines by default
@@ -101,10 +100,9 @@ class _Training:
             self.say(f"{self.options.resume} was interrupted after row {row:,} of other data; all of DATA is learnt.")
         return 0, 0
 
-    def say(self, line: str, always: bool = False) -> None:
-        if always or not self.options.quiet:
-            with suppress(OSError):  # (who read it may be gone; the model is learnt and saved all the same)
-                print(line, file=sys.stderr, flush=True)
+    def say(self, line: str) -> None:
+        if not self.options.quiet:
+            tell(line)
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
@@ -158,8 +156,8 @@ class _Training:
         if is_hashed and getattr(self.model.reading.get("vectorizer"), "analyzer", "") == "word":
             self.n_words += X.nnz
             if seen - n < 100 <= seen and self.n_words < 1.5 * seen:
-                self.say("onlinecls train: warning: texts should have words with blanks between, got about one word a text. For "
-                         "Chinese, Japanese, Thai: --analyzer char --ngrams 1 2.", True)
+                tell("onlinecls train: warning: texts should have words with blanks between, got about one word a text. For "
+                     "Chinese, Japanese, Thai: --analyzer char --ngrams 1 2.")
 
     def _learn_batch(self, X: Any, y: Any, weight: Any) -> None:
         """Learn a batch; whatever ends it, `row` is that of the last row learnt."""
@@ -194,9 +192,8 @@ class _Training:
         """Return counters and errors of the present pass for JSON."""
         n, updates, *others = map(float, counts_of(self.learner) - self.before)
         rates = [each / n if n else None for each in others]
-        kind = {"mistakes": int(others[0]), "progressive_error": rates[0]}
-        if self.of_numbers:
-            kind = {"progressive_mse": rates[0], "progressive_mae": rates[1]}
+        names = ("progressive_mse", "progressive_mae") if self.of_numbers else ("mistakes", "progressive_error")
+        kind = dict(zip(names, rates if self.of_numbers else (int(others[0]), rates[0]), strict=True))
         return {"examples": int(n), **kind, "updates": int(updates)}
 
     def _save(self) -> None:
@@ -209,7 +206,7 @@ class _Training:
             self._save()
         except OSError as error:
             self.unsaved = f"the checkpoint after row {self.row:,} could not be saved: {error}"
-            self.say(f"onlinecls train: {escaped(self.unsaved)}. Learning goes on.", True)
+            tell(f"onlinecls train: {escaped(self.unsaved)}. Learning goes on.")
 
     def end(self, error: BaseException | None) -> None:
         """Say what was learnt, and save it. error : what has ended the learning early."""
@@ -234,8 +231,7 @@ class _Training:
         }
         if error is not None:
             where = f"saved in {saved}. To go on: --resume {saved}" if saved else "not saved"
-            place = f"ended after row {self.row:,} of pass {self.n_passes + 1}"
-            self.say(f"onlinecls train: {place}; what was learnt is {where}.", True)
+            tell(f"onlinecls train: ended after row {self.row:,} of pass {self.n_passes + 1}; what was learnt is {where}.")
         elif not is_fitted(self.learner):
             raise ValueError(f"{options.data[0]}: must have an example of weight > 0, got none. There is no model.")
         elif options.test:
@@ -243,8 +239,7 @@ class _Training:
 
             measures = measured(self.model, options.test)
             self.say(f"test: {told(measures)}")
-            plain = {name: each for name, each in measures.as_dict().items() if isinstance(each, int | float | None)}
-            result.update({f"test_{name}": value for name, value in plain.items()})
+            result |= {f"test_{name}": each for name, each in measures.as_dict().items() if isinstance(each, int | float | None)}
         if options.json and not isinstance(error, BrokenPipeError):
             print(json.dumps(result), flush=True)
         if self.unsaved and error is None:

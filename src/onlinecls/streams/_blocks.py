@@ -82,12 +82,12 @@ def wrong_label(label: str | None) -> str:
     return "" if right else f"expected a label of 1 to {LONGEST_LABEL} characters, none of them NUL, got {brief(label)}"
 
 
-def too_far(value: Any, depth: int = 60) -> bool:
-    """Return True for numbers that tables do not take, lists and dicts with one within, and those that are as deep."""
-    if type(value) is float:
-        return abs(value) > FARTHEST
-    inner = value if type(value) is list else value.values() if type(value) is dict else ()
-    return depth < 0 or any(too_far(each, depth - 1) for each in inner if type(each) is not str)
+def too_far(value: Any, depth: int = 63) -> bool:
+    """Return True for lists and dicts with a number that tables do not take, or deeper than these take them; False for None."""
+    inner = value.values() if type(value) is dict else value or ()
+    return depth < 0 or any(
+        abs(each) > FARTHEST if type(each) is float else type(each) in (list, dict, tuple) and too_far(each, depth - 1)
+        for each in inner)
 
 
 # --- blocks --------------------------------------------------------------------------------------------------------------------

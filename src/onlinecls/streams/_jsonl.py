@@ -99,7 +99,7 @@ class _Json:
         else:
             for value in row.values():
                 if not -FARTHEST <= value <= FARTHEST if type(value) is float else type(value) in (list, dict) and too_far(value):
-                    return f"expected numbers within ±{FARTHEST}, at most 60 levels deep, got {brief(row)}"
+                    return f"expected numbers within ±{FARTHEST}, at most 64 levels deep, got {brief(row)}"
         self.n_rows += 1
         self.rows.append(row)
         self.labels.append(label)

@@ -176,7 +176,7 @@ class _Reader(SimpleNamespace):
         try:
             self.format = self._format_of(files.current)
             self.is_hashed = self.format not in ("svmlight", "vw")
-            right = self.weight is None or self.format in ("csv", "jsonl", "parquet", "arrow")
+            right = self.weight is None or self.likely or self.format in ("csv", "jsonl", "parquet", "arrow")
             require(right, "weight", f"left out for {self.format}, whose columns have no names", self.weight)
             if self.is_hashed:
                 require(self.n_features <= MAX_FEATURES, "n_features", "below 2**31 where texts are hashed", self.n_features)

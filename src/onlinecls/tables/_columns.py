@@ -27,7 +27,7 @@ def read_table(who: str, X: Any) -> tuple[list, bool, int]:
     is_frame = home in ("pandas", "polars") and hasattr(X, "columns") and hasattr(X, "__len__")
     if is_frame and home == "polars" and "Object" not in map(str, X.dtypes):  # (of which Arrow has the addresses alone)
         with suppress(ImportError, ValueError):  # (Arrow's texts are several times as fast)
-            return read_table(who, X.to_arrow())
+            X, home, is_frame = X.to_arrow(), "pyarrow", False
     if not (isinstance(X, Mapping) or is_frame or is_array or hasattr(X, "__arrow_c_stream__") or home == "pyarrow"):
         return _rows(who, X), True, len(X)
     try:
@@ -45,7 +45,7 @@ def read_table(who: str, X: Any) -> tuple[list, bool, int]:
         columns = [_column(who, name, values) for name, values in pairs]
     except ImportError:
         raise ImportError(f'{who}: pyarrow is needed to read {type(X).__name__}: pip install "onlinecls[tables]"') from None
-    except (ValueError, TypeError, AttributeError, LookupError, ArithmeticError) as error:
+    except (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, NotImplementedError) as error:
         if str(error).startswith(who):
             raise
         came = f"{type(X).__name__} that is not read: {escaped(str(error))}"
@@ -70,7 +70,7 @@ def _rows(who: str, X: Any) -> list[dict]:
 def _column(who: str, name: Any, values: Any) -> Column:
     """Return a column of a frame, of an array, or of a dict of columns."""
     home = type(values).__module__.partition(".")[0]
-    if home == "pandas":
+    if home == "pandas" and hasattr(values, "__len__"):
         values = values if type(values).__name__ == "Series" else sys.modules["pandas"].Series(values)
         if "arrow" in type(values.array).__name__.lower():
             home, values = "pyarrow", values.array.__arrow_array__()
@@ -81,10 +81,11 @@ def _column(who: str, name: Any, values: Any) -> Column:
             values = values.to_numpy(np.float64, na_value=np.nan) if is_number else values.tolist()
     if home in ("polars", "pyarrow"):
         return (_of_polars if home == "polars" else _of_arrow)(who, name, values)
-    if isinstance(values, list | tuple | np.ma.MaskedArray):
-        return name, None, values.tolist() if isinstance(values, np.ma.MaskedArray) else list(values)
-    came, values = values, np.asarray(values)
-    if values.ndim == 0 or isinstance(came, Mapping):
+    came, is_masked = values, isinstance(values, np.ma.MaskedArray)
+    if isinstance(values, list | tuple) or (is_masked and values.dtype.kind != "M"):
+        return name, None, values.tolist() if is_masked else list(values)
+    values = np.asarray(values.filled(np.datetime64("NaT")) if is_masked else values)
+    if values.ndim == 0 or isinstance(came, Mapping) or not hasattr(came, "__len__"):
         raise TypeError(f"{who}: dicts must hold columns, got {validate.brief(came)} as {name!r}. One row is a list of one dict.")
     kind = values.dtype.kind if values.ndim == 1 else ""
     if kind == "M":

@@ -176,7 +176,6 @@ class TableVectorizer(Estimator):
 
         def is_number(value: Any, least: float, most: float, kinds: Any = (int, np.integer)) -> bool:
             return isinstance(value, kinds) and not isinstance(value, bool) and least <= value <= most
-
         who, ignore = type(self).__name__, self.ignore
         is_list = not isinstance(ignore, str) and hasattr(ignore, "__len__")
         for name, is_right, needed in (
