@@ -47,15 +47,15 @@ def test_every_parallel_engine_makes_the_same_model(expected, backend):
         assert fingerprint(parallel.fit(make(), parts_of_arrays())) == expected
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_parts_are_learnt_in_units_of_the_first(n_jobs):
+@pytest.mark.parametrize("n_jobs, scale", [(1, "auto"), (2, 1.0)])
+def test_parts_are_learnt_in_units_of_the_first(n_jobs, scale):
     parts = [(X * 8.0**k, y) for k, (X, y) in enumerate(parts_of_arrays())]
-    first = onlinecls.AROWClassifier(r=0.5).partial_fit(*parts[0])
-    units = {"scale": first.scale_, "intercept_scaling": first.intercept_scaling_}
-    by_name = parallel.fit(onlinecls.AROWClassifier(r=0.5, **units), parts)
-    found = parallel.fit(onlinecls.AROWClassifier(r=0.5), [(parts[0][0][:0], []), *parts], n_jobs=n_jobs)
+    (X, y), classes = parts[0], np.unique([y for _, y in parts])
+    first = onlinecls.AROWClassifier(r=0.5, scale=scale).partial_fit(X, y)
+    known = onlinecls.AROWClassifier(r=0.5, scale=first.scale_, intercept_scaling=first.intercept_scaling_)
+    found = parallel.fit(onlinecls.AROWClassifier(r=0.5, scale=scale), [(X[:0], []), *parts], n_jobs=n_jobs, classes=classes)
     assert found.scale_ == first.scale_ and found.intercept_scaling_ == first.intercept_scaling_
-    np.testing.assert_array_equal(found.coef_, by_name.coef_)
+    np.testing.assert_array_equal(found.coef_, parallel.fit(known, parts, classes=classes).coef_)
 
 
 def write_parts(folder):
