@@ -202,6 +202,9 @@ def check_rows_of_weight_0_are_no_rows(learner):
         with_zeros = in_chunks(learner(**options), X, y, weights, [], classes)
         without = in_chunks(learner(**options), X[live], y[live], weights[live], [], classes)
         assert_same(learner, with_zeros, without, X)
+        fit = learner(**options, **({"shuffle": False} if learner.offers("shuffle") else {})).fit
+        found = fingerprint(fit(X, y, sample_weight=weights))
+        assert not learner.is_exact or found == fingerprint(fit(X[live], y[live], sample_weight=weights[live]))
         before, none = fingerprint(with_zeros), np.zeros(40)
         new = np.where(np.arange(40) < 9, "new", y) if y.dtype.kind == "U" and not classes and learner.n_classes != 2 else y
         assert fingerprint(with_zeros.partial_fit(X, new, sample_weight=none)) == before  # nor does a label join by one

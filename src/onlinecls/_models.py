@@ -175,12 +175,12 @@ class State(model.Model):
         of = batch.order if len(batch.order) else slice(None)
         y, weights = batch.targets[of], batch.weights[of] if len(batch.weights) else np.ones(len(batch.targets[of]))
         weights = np.minimum(weights, 1e290 / max(len(y), 1)) * (np.abs(y) <= 1e150)
-        before, level = self.counters[self.COUNTERS["mass"]], self.level
+        y, weights = y[weights > 0.0], weights[weights > 0.0]
+        before = self.counters[self.COUNTERS["mass"]]
         if not (mass := before + weights.sum()):
-            return level, 0.0
-        if not before:
-            level = float(y[weights > 0.0][0])
-        level += float((weights / mass) @ np.where(weights > 0.0, y - level, 0.0))
+            return self.level, 0.0
+        level = self.level if before else float(y[0])
+        level += float((weights / mass) @ (y - level))
         if forgetting := self.params.forgetting:  # (the rows so far weigh less in what follows)
             weights = weights * (1.0 - forgetting) ** np.arange(len(y) - 1.0, -1.0, -1.0)
             mass = before * (1.0 - forgetting) ** len(y) + weights.sum()

@@ -341,13 +341,13 @@ class OnlineLearner(Describing, Estimator):
             before = self._state.counters.copy()
             n_skipped += self._learn(batch, params, epoch, slack)
             self.n_iter_ = epoch
-            more = self._state.counters - before
-            loss = more[model.COUNTERS["loss"]] / n_train if validation is None else -self._validate(*validation)
+            n, loss, n_updates = (self._state.counters - before)[[model.COUNTERS[name] for name in ("t", "loss", "updates")]]
+            loss = loss / max(n, 1.0) if validation is None else -self._validate(*validation)
             if self.verbose:
                 shown = f"mean loss={loss:.6f}" if validation is None else f"validation score={-loss:.6f}"
                 print(f"-- Epoch {epoch}: t={self.t_} updates={self.n_updates_} {shown}")
             if loss_tol is not None:
-                if not more[model.COUNTERS["updates"]]:
+                if not n_updates:
                     return n_skipped
             elif self.tol is not None:
                 idle = idle + 1 if loss > best - self.tol else 0
