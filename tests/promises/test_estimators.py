@@ -179,6 +179,9 @@ def test_scikit_learn_s_parameters_and_calls_are_taken(name):
     for call in ("fit", "partial_fit"):
         ours, others = (list(inspect.signature(getattr(each, call)).parameters) for each in (learner, theirs()))
         assert ours[:len(others)] == others
+    init = lambda self, more=1, **others: super(own, self).__init__(**others) or setattr(self, "more", more)  # noqa: E731
+    own = type("Own", (getattr(onlinecls, name),), {"__init__": init})  # (as scikit-learn takes it)
+    assert own(3).fit([[0.0], [1.0]], [0, 1]).get_params() == {"more": 3}
 
 
 @pytest.mark.filterwarnings("ignore:.*deprecated:FutureWarning")

@@ -45,7 +45,7 @@ def test_a_forked_process_cannot_read_the_streams_of_its_parent_and_does_not_wai
         first = next(stream)
 
         def child():
-            with pytest.raises(RuntimeError, match="must be read by the process that opened it, got a process that a fork"):
+            with pytest.raises(RuntimeError, match="must be read by the process that opened it, got a fork"):
                 next(stream)
             stream.close()
             learner = onlinecls.AROWClassifier()

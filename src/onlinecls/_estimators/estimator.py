@@ -41,7 +41,7 @@ class Estimator:
     @classmethod
     @cache
     def _parameter_names(cls) -> list[str]:
-        return list(inspect.signature(cls).parameters)
+        return [name for name, one in inspect.signature(cls).parameters.items() if one.kind is not one.VAR_KEYWORD]
 
     @classmethod
     @cache

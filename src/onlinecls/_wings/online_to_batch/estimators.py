@@ -151,13 +151,13 @@ class OnlineToBatch(Estimator):
                 self._hypotheses = [each for each in kept if each.row % spacing == 0]
 
     def _judge(self, rows: Rows, y: np.ndarray, numbers: np.ndarray) -> None:
-        """Validate all snapshots on rows of these numbers, from which none has learnt."""
+        """Validate all snapshots on rows of these numbers, from which none has learnt; errors add up row by row."""
         judged = []
         for each in self._hypotheses if len(numbers) else ():
             predicted, true = each.model.predict(rows.chosen(numbers)), y[numbers]
             errors = predicted != true if self._estimator_type == "classifier" else np.abs(predicted - true)
             self._largest = max(self._largest, float(errors.max()))
-            judged.append(each._replace(errors=each.errors + float(errors.sum()), trials=each.trials + len(numbers)))
+            judged.append(each._replace(errors=float(np.cumsum([each.errors, *errors])[-1]), trials=each.trials + len(numbers)))
         self._hypotheses = judged or self._hypotheses
 
     def partial_fit(
