@@ -119,7 +119,7 @@ class _Run:
     def _all_classes(self, stream: Any, classes: Any) -> Any:
         """Return the classes for the first `partial_fit`; raise ValueError if they must be named."""
         who, fitted = self.who, hasattr(self.learner, "classes_")
-        if not (fitted or classes is not None or isinstance(self.inner, OnlineClassifier)):
+        if not (fitted or classes is not None or isinstance(self.inner, Estimator)):
             if not _is_one_batch(stream):
                 needed = f"all labels for {type(self.learner).__name__} on a stream of batches"
                 raise ValueError(f"{who}: classes must name {needed}, got None. Its first partial_fit needs them.")

@@ -116,7 +116,7 @@ def learn_part(estimator: Any, part: Any, *, classes: Any = None, reading: Mappi
 def merge_bytes(models: Iterable[bytes]) -> bytes:
     """Merge the files of `learn_part`, or results of this function, in their order, to a file.
 
-    Merging is associative to rounding: an engine may merge pairs, pairs of pairs and so on, where they are.
+    Merging is associative as `merge` says: an engine may merge pairs, pairs of pairs and so on, where they are.
     """
     return _file_of(_merged((f"model {number}", model) for number, model in enumerate(models, 1)))
 

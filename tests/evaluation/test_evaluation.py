@@ -131,6 +131,7 @@ def test_online_to_batch_is_predicted_by_batches():
     result = progressive_validation(learner, (X, Y), classes=np.unique(Y), every=30)
     assert not result.by_row and result.examples.tolist() == [30, 60, 90] and result.progressive_error < 0.6
     assert (learner.predict(X) == onlinecls.AROWClassifier(average=True).partial_fit(X, Y, np.unique(Y)).predict(X)).all()
+    assert progressive_validation(onlinecls.OnlineToBatch(onlinecls.AROWClassifier()), [(X, Y)]).examples[-1] == 90
 
 
 class Contrary(onlinecls.AROWClassifier):

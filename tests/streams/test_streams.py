@@ -207,8 +207,7 @@ def test_svmlight_rows_are_those_of_scikit_learn(dtype, first):
     datasets, file = pytest.importorskip("sklearn.datasets"), io.BytesIO()
     X, y = sp.random(200, 50, 0.1, format="csr", random_state=0), np.random.default_rng(0).normal(size=200)
     datasets.dump_svmlight_file(X, y, file, zero_based=first == 0)
-    expected, labels = datasets.load_svmlight_file(
-        io.BytesIO(file.getvalue()), n_features=60, dtype=dtype, zero_based=True)
+    expected, labels = datasets.load_svmlight_file(io.BytesIO(file.getvalue()), n_features=60, dtype=dtype, zero_based=True)
     got, y, weight = whole(file.getvalue(), "svmlight", n_features=60, dtype=dtype)
     same((got, y.astype(dtype), weight), (expected, labels.astype(dtype), None))
     assert got.dtype == dtype and got.indices.dtype == got.indptr.dtype == np.int32

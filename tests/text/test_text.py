@@ -98,14 +98,6 @@ def test_words_of_every_length_are_hashed_as_by_scikit_learn():
             same(texts, ngram_range=ngram_range, dtype=np.float32)
 
 
-@pytest.mark.parametrize("n_features", [1, 7, 64, 2**20, 2**31 - 1])
-def test_rows_of_every_size_are_those_of_scikit_learn(n_features):
-    # From an empty table to one that has grown many times; half of the words come twice.
-    texts = [" ".join(f"w{i}" for i in [*range(n), *range(n // 2)]) for n in [*range(200), 500, 1000, 5000, 50_000]]
-    same(texts, n_features=n_features)
-    same(texts[::-1], n_features=n_features, norm=None, dtype=np.float32)
-
-
 def test_white_space_is_that_of_python():
     spaces = [c for c in every_character() if c.isspace()]
     assert len(spaces) > 20

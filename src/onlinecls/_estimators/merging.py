@@ -35,7 +35,7 @@ def merge(models: Iterable[Model]) -> Model:
     entropic and multiplicative ones of θ), weighted by rounds; AdaGrad's sums of squared gradients add up.
 
     Classes are those of all models, counters add up, and averages are means weighted by rounds. Merging is associative up to
-    rounding, so that models may be merged in pairs; one that has learnt nothing changes nothing. The merged model can learn on.
+    rounding, but for clipped variances and averaged AROWRegressors. A model that has learnt nothing changes nothing.
 
     Parameters
     ----------
