@@ -16,7 +16,6 @@ from .models import Model, algorithm_of, shown_error, shown_errors, shown_label,
 from .stopping import tell
 
 _PAIRS = 20  # classes that are taken for others most often
-_TOP = 10  # features for each class
 
 # --- predict -------------------------------------------------------------------------------------------------------------------
 
@@ -149,6 +148,7 @@ def _page_of_measures(measures: Measures) -> str:
 def inspect(options) -> None:
     model, metadata = Model.of_file(options.model, options)
     learner, linear = model.learner, linear_of(model.learner)
+    show = str if options.json else shown_label
     look_up = None if model.step is None else named_columns(model.step)
     if options.data:
         if linear is None:
@@ -159,16 +159,16 @@ def inspect(options) -> None:
         with model.open(options.data, labels=False) as stream:
             for _ in stream.batches_of_rows():  # (whose reader tells the names of words)
                 pass
-    top = {} if linear is None else top_columns(linear, _TOP, look_up or (lambda column: (None, False, 1)))
+    top = {} if linear is None else top_columns(linear, 10, look_up or (lambda column: (None, False, 1)))
     counts = {} if kind_of(learner) == "regressor" else dict(
-        zip(map(shown_label, learner.classes_.tolist()), state_of(learner).counts.astype(int).tolist(), strict=True))
+        zip(map(show, learner.classes_.tolist()), state_of(learner).counts.astype(int).tolist(), strict=True))
     about = {
         "model": options.model, "bytes": os.path.getsize(options.model), "estimator": repr(learner),
         "algorithm": algorithm_of(learner).name, "paper": algorithm_of(learner).paper,
         "examples": state_of(learner).count("t"), "updates": state_of(learner).count("updates"), "classes": counts,
         "features": learner.n_features_in_, "input": model.about,
         "stopped": metadata.get("stopped"),
-        "top": {shown_label(label): [feature._asdict() for feature in features] for label, features in top.items()},
+        "top": {show(label): [feature._asdict() for feature in features] for label, features in top.items()},
     }
     print(json.dumps(about) if options.json else _page_of_model(about))
 
