@@ -303,7 +303,7 @@ def test_numbers_and_days_that_no_table_takes_are_refused_with_their_lines(tmp_p
     assert rows == [{"a": 1.0, "b": "u"}, {"a": None, "b": "u"}] and [each.split(":")[1] for each in skipped] == ["3", "4"]
     file = parquet(tmp_path, "1.parquet", label=[*"xyzw"], a=[1.0, float("inf"), -1e200, 1.0], b=[[None, 1.0], [], [], [1e200]])
     assert labels_of(file, "auto", on_error="skip") == ["x"]
-    deep = ', "b": [[1e200]]', ', "b": {"c": -1e200}', ', "b": ' + "[" * 70 + "]" * 70
+    deep = ', "b": [[1e200]]', ', "b": {"c": [{"d": -1e200}]}', ', "b": ' + "[" * 70 + "]" * 70
     lines = "".join(f'{{"label": 1, "a": 1{more}}}\n' for more in ("e200", *deep)) + '{"label": 2, "a": [1.5, "e"]}\n'
     assert labels_of(lines.encode(), "jsonl", on_error="skip") == [2]
     data = b"label,d\nx,2012/01/31\n" + b"x,2012/1/2\n" * 20 + b"y,2012/02/30\n"
