@@ -96,11 +96,11 @@ def test_every_method_around_a_regressor_is_that_of_its_hypotheses(regressor):
     y = X @ [1.0, -0.5, 0.2, 0.0] + 0.1 * rng.standard_normal(90)
     said = np.array([w.predict(X) for w in hypotheses(regressor, X, y)])
     averaged, judged = (OnlineToBatch(deepcopy(regressor), method, n_snapshots=8) for method in ("average", "validation"))
-    whole = OnlineToBatch(deepcopy(regressor), "validation", n_snapshots=8).partial_fit(X, y)
     for part in (slice(40), slice(40, None)):
-        averaged.partial_fit(X[part], y[part])
-        judged.partial_fit(X[part], y[part])
-    assert [each.errors for each in judged._hypotheses] == [each.errors for each in whole._hypotheses]
+        averaged.partial_fit(X[part], y[part]), judged.partial_fit(X[part], y[part])
+    one, parts = (OnlineToBatch(regressor, "validation", n_snapshots=8) for _ in range(2))
+    one.partial_fit(np.tile(X, (9, 1)), np.tile(y, 9)), [parts.partial_fit(X, y) for _ in range(9)]
+    assert [each.errors for each in parts._hypotheses] == [each.errors for each in one._hypotheses]
     np.testing.assert_allclose(averaged.predict(X), said[:90].mean(axis=0), rtol=1e-7, atol=1e-9)
     largest = max(np.abs(s.predict(X[9::10]) - y[9::10])[np.arange(9, 90, 10) >= n].max(initial=0.0)
                   for s, n in zip(judged.snapshots_, judged.snapshot_rows_, strict=True))
